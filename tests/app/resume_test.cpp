@@ -233,6 +233,27 @@ TEST_F(ResumeApp, KilledBeforeItsFirstCheckpointItBeginsAnew) {
   EXPECT_EQ(summary()["samples"], 180);
 }
 
+TEST_F(ResumeApp, KilledWhileAStepIsSearchedForItBeginsAnew) {
+  const std::string search =
+      "train --model logistic --batch 10 --workers 60 --lr auto "
+      "--gradients 100000000 --no-report --out " +
+      out();
+  const auto stopped_in_search = [&](int signal) {
+    const Process process(command(search));
+    EXPECT_TRUE(eventually([&] { return fs::exists(out() + "/config.toml"); }));
+    process.signal(signal);
+    return process.wait();
+  };
+  EXPECT_EQ(stopped_in_search(SIGINT).status, 130);
+  EXPECT_FALSE(fs::exists(out())) << "nothing has begun";
+  EXPECT_EQ(stopped_in_search(SIGKILL).status, 128 + SIGKILL);
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("lr = \"auto\""));
+  const Outcome resumed = dasgd("train --resume " + out() + " --lr 0.1 --gradients 20 --quiet");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("has no checkpoint yet; starting from the beginning"));
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("lr = 0.1"));
+}
+
 TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
   kill_after(1, "--workers 2 --slow 1:2 --epochs 400");
   const auto refuses = [&](const std::string& arguments, const std::string& what) {

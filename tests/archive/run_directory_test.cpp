@@ -47,6 +47,23 @@ TEST(RunDirectoryTest, LeavesADirectoryAloneThatHoldsFilesOfSomebodyElse) {
   }
 }
 
+TEST(RunDirectoryTest, APlannedRunTakesNothingFromAnEarlierOneAndLeavesNothingUnlessItBegins) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("run");
+  { const PlannedRun given_up(path, "m", "lr = \"auto\"\n"); }
+  EXPECT_FALSE(fs::exists(path));
+  PlannedRun planned(path, "m", "lr = \"auto\"\n");
+  EXPECT_EQ(read_text(path + "/config.toml"), "lr = \"auto\"\n");
+  EXPECT_THROW(RunDirectory(path, "m"), InputError) << "it is taken";
+  planned.begin();
+  RunDirectory(path, "m");
+  directory.write("run/config.toml", "lr = 1\n");
+  directory.write("run/summary.json", "{}");
+  const auto earlier = contents_of(path);
+  { const PlannedRun another(path, "m", "lr = \"auto\"\n"); }
+  EXPECT_EQ(contents_of(path), earlier);
+}
+
 TEST(RunDirectoryTest, TakesANewOneAnEmptyOneAndItsOwnAgain) {
   const TemporaryDirectory directory;
   EXPECT_NO_THROW(RunDirectory(directory.path(), "m"));

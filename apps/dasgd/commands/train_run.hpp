@@ -37,6 +37,11 @@ class TrainRun {
       if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
     }
     const std::stop_callback forward(signals.token(), [this] { stop_.request_stop(); });
+    if (config.output.resume.empty() && config.step != config::StepChoice::given) {
+      planned_.emplace(config.output.out, config.problem.model,
+                       to_toml(config::Command::train, config));
+      config_.output.out = planned_->path();
+    }
     advice_ = settle_step_size(config_, objective, stop_.get_token(), nullptr,
                                [this](const std::string& line) { show_trial(line); });
     status_.clear();
@@ -46,9 +51,10 @@ class TrainRun {
 
   /// Opens the directory, where this run takes the place of an earlier one.
   void open() {
+    if (planned_) planned_->begin();
     run_.emplace(objective_, with_warnings(config_.run), directory_options(config_));
-    if (advice_) write_file(file("advice.json"), to_json(*advice_));
     write_file(file("config.toml"), settings_);
+    if (advice_) write_file(file("advice.json"), to_json(*advice_));
     if (!watch_) return;
     watch_->show(directory().path(), settings_);
   }
@@ -133,6 +139,7 @@ class TrainRun {
   StatusLine status_;
   std::optional<Advice> advice_;
   std::string settings_;
+  std::optional<PlannedRun> planned_;
   std::optional<DirectoryRun<Real>> run_;
   std::stop_source stop_;
   std::optional<config::LivePage> watch_;  // last: its thread may ask for a stop until it is gone

@@ -53,6 +53,12 @@ bool is_earlier_trace(std::string_view name) {
   return leg.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool holds_run(const std::string& path) {
+  const std::string metrics = path + "/metrics.jsonl";
+  return fs::exists(path + "/summary.json") || fs::exists(metrics) ||
+         fs::exists(partial_path(metrics));
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& model, bool keep_config)
@@ -141,6 +147,23 @@ void RunDirectory::remove_file(const std::string& name) const {
   fs::remove(file(name), ignored);
   const std::string partial = partial_path(file(name));
   if (fs::is_regular_file(fs::symlink_status(partial))) fs::remove(partial, ignored);
+}
+
+PlannedRun::PlannedRun(const std::string& path, const std::string& model,
+                       const std::string& settings)
+    : was_there_(!path.empty() && fs::is_directory(path)),
+      directory_(was_there_ && holds_run(path)
+                     ? std::nullopt
+                     : std::optional<RunDirectory>(std::in_place, path, model)),
+      path_(directory_ ? directory_->path() : path) {
+  if (directory_) write_file(directory_->file("config.toml"), settings);
+}
+
+PlannedRun::~PlannedRun() {
+  if (!directory_) return;
+  std::error_code ignored;
+  for (const char* name : {"config.toml", mark}) fs::remove(directory_->file(name), ignored);
+  if (!was_there_) fs::remove(path_, ignored);
 }
 
 }  // namespace dasgd

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,28 @@ class RunDirectory {
 
   std::string path_;
   std::unique_ptr<DirectoryLock> lock_;
+};
+
+/// The directory of a run that has not begun, as its step size is still searched for. A new one
+/// gets config.toml at once: after a kill it says what it is, and a resume begins the run. One that
+/// holds an earlier run stays as it is.
+class PlannedRun {
+ public:
+  /// `settings` is the text of config.toml. Throws as RunDirectory does.
+  PlannedRun(const std::string& path, const std::string& model, const std::string& settings);
+  /// Takes away again what it wrote, unless the run has begun.
+  ~PlannedRun();
+  PlannedRun(const PlannedRun&) = delete;
+  PlannedRun& operator=(const PlannedRun&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Leaves the directory to the run.
+  void begin() { directory_.reset(); }
+
+ private:
+  const bool was_there_;
+  std::optional<RunDirectory> directory_;
+  const std::string path_;
 };
 
 }  // namespace dasgd
