@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "app/app.hpp"
+#include "support/made_tables.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -13,6 +14,31 @@ TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
   const Outcome system = dasgd("train --model quadratic --out /proc/dasgd");
   EXPECT_EQ(system.status, 2);
   EXPECT_THAT(system.err, HasSubstr("--out /proc/dasgd"));
+}
+
+TEST_F(App, ADirectoryInPlaceOfAFileIsNamed) {
+  const std::string table = directory.write("d.csv", clusters_csv(200, 1));
+  const auto refuses = [&](const std::string& command, const std::string& path) {
+    const Outcome outcome = dasgd(command);
+    EXPECT_EQ(outcome.status, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr(path + ": is a directory, not a file\n")) << command;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  };
+  for (const std::string command : {"check ", "predict ", "simulate --from ", "advise --from "}) {
+    const bool predicts = command == "predict ";
+    ASSERT_EQ(dasgd("train --workers 1 --epochs 1 --trace --no-report --data " + table + " --out " +
+                    out())
+                  .status,
+              0);
+    const std::string path = out() + (predicts ? "/preprocessing.json" : "/summary.json");
+    fs::remove(path);
+    fs::create_directory(path);
+    refuses(command + out() + (predicts ? " " + table : ""), path);
+    fs::remove_all(out());
+  }
+  const std::string run = "simulate --model quadratic --out " + out(), here = directory.path();
+  for (const std::string option : {" --latency file:", " --topology file:", " --arrivals "})
+    refuses(run + option + here, here);
 }
 
 TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -15,7 +16,7 @@ namespace dasgd::app {
 template <typename Read>
 auto from_summary(const std::string& directory, Read read) {
   const std::string path = directory + "/summary.json";
-  std::ifstream in(path);
+  std::ifstream in = open_file(path);
   if (!in) throw InputError(path + ": cannot be read; --from needs the directory of a run");
   try {
     const auto json = parse_json(in);

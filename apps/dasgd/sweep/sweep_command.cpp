@@ -15,6 +15,7 @@
 
 #include "dasgd/archive/directory_lock.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/engine.hpp"
@@ -38,7 +39,7 @@ double seconds_since(Clock::time_point then) {
 }
 
 std::string last_line_of(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   std::string last;
   for (std::string line; std::getline(file, line);)
     if (!line.empty()) last = line;
@@ -145,7 +146,7 @@ class SweepRuns {
   }
 
   void note_end(std::size_t k) {
-    std::ifstream file(path(k) + "/summary.json");
+    std::ifstream file = open_file(path(k) + "/summary.json");
     const auto summary = parse_json(file);
     if (summary.value("stop_reason", "") == "diverged") ++diverged_;
   }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/json_number.hpp"
@@ -15,7 +16,7 @@ namespace dasgd {
 namespace {
 
 std::optional<Evaluation> read(const std::string& path) {
-  std::ifstream file(path + ".json");
+  std::ifstream file = open_file(path + ".json");
   if (!file || !std::filesystem::exists(path + ".npy")) return std::nullopt;
   const auto json = parse_json(file);
   if (!json.is_object()) return std::nullopt;

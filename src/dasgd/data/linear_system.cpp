@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -18,7 +19,7 @@ using nlohmann::json;
 }
 
 json parse(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   if (!file)
     fail(path, "cannot be opened; `data` needs a JSON file {\"A\": [[...]], \"b\": [...]}");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

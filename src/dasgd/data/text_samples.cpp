@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -84,7 +85,7 @@ void TextSamples::gather(Part part, Rows rows, Random*, SampleBatch& batch) cons
 }
 
 std::string read_text_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file = open_file(path);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw InputError(path + ": cannot be read; `data` needs a text file");
   return text;

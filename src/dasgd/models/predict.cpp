@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/arrays/npy.hpp"
 #include "dasgd/data/rows/csv_file.hpp"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file = open_file(path);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw InputError(path + ": cannot be read; it belongs to a finished run");
   return text;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 using SweepJson = nlohmann::ordered_json;
 
 SweepJson parse_sweep_file(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   return parse_json<SweepJson>(file);
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
@@ -43,7 +44,7 @@ Graph graph_of(const std::string& directory) {
 
 json read_summary(const std::string& directory) {
   const std::string path = directory + "/summary.json";
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   const json summary = parse_json<json>(file);
   if (!summary.is_object()) throw InputError(path + ": cannot be read; a finished run has one");
   return summary;

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/recorded_run.hpp"
 #include "dasgd/settings/setting_kinds.hpp"
@@ -54,7 +55,7 @@ std::string recorded_in(const std::string& text) {
 
 // One "a b TIME" per line: the latency of the link from a to b.
 std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> read_link_latencies(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   if (!file)
     throw InputError(path + ": cannot be opened; latency file:PATH needs \"a b TIME\" lines");
   std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> latencies;

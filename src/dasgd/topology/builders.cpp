@@ -6,6 +6,7 @@
 #include <functional>
 #include <sstream>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/random/random.hpp"
@@ -173,7 +174,7 @@ Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t 
 }
 
 Graph from_file(const std::string& path, std::size_t n) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   if (!file) throw InputError(path + ": cannot be opened; topology file:PATH needs an edge list");
   Graph graph(n);
   std::string line;

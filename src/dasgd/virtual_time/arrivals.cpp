@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fstream>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/random/random.hpp"
@@ -13,7 +14,7 @@ namespace dasgd {
 namespace {
 
 ArrivalTimes read_times(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   if (!file)
     throw InputError(
         path + ": cannot be opened; arrivals are poisson:RATE or a file with a time per line");

@@ -1,16 +1,17 @@
 // A whole file as text.
 #pragma once
 
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 
+#include "dasgd/base/files/open_file.hpp"
+
 namespace dasgd {
 
-/// Its bytes as they are; nothing where it cannot be opened.
+/// Its bytes as they are; nothing where it cannot be opened. Throws InputError for a directory.
 inline std::optional<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file = open_file(path);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <variant>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
 
@@ -103,7 +104,7 @@ std::optional<Row> read_libsvm_line(std::string_view text, const std::string& pa
 namespace {
 
 LabelledRows read_sparse(const std::string& path, bool signs) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   if (!file) throw InputError(path + ": cannot be opened; `data` needs a LIBSVM text file");
   LabelledRows rows;
   std::string text;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/lab/referee/contest/worlds.hpp"
@@ -212,7 +213,7 @@ std::string identity_of(const Config& config, const Contest& contest) {
                                  to_toml(Command::compare, bare));
   for (const ContestWorld& world : contest.worlds) {
     if (!world.name.ends_with(".toml")) continue;
-    std::ifstream file(world.name, std::ios::binary);
+    std::ifstream file = open_file(world.name);
     text += std::string(std::istreambuf_iterator<char>(file), {});
   }
   for (const auto& [name, digest] : digests_of_named_files(std::span(&text, 1)))

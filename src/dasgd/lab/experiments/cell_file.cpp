@@ -5,6 +5,7 @@
 
 #include "dasgd/base/digest.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 
 namespace dasgd {
@@ -26,7 +27,7 @@ void keep_cell(const std::string& stem, const Json& cell) {
 
 Json find_cell(const std::string& stem, const std::string& setting) {
   for (const std::string& path : {path_of(stem, setting), stem + ".json"}) {
-    std::ifstream file(path);
+    std::ifstream file = open_file(path);
     if (!file) continue;
     Json cell = parse_json<Json>(file);
     if (cell.is_object() && cell.value("setting", "") == setting) return cell;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/lab/referee/records.hpp"
@@ -13,7 +14,7 @@ namespace dasgd {
 Journal::Journal(std::string path, const std::string& identity, const std::string& today)
     : path_(std::move(path)) {
   using Json = nlohmann::ordered_json;
-  std::ifstream file(path_, std::ios::binary);
+  std::ifstream file = open_file(path_);
   std::string line, whole;
   bool first = true;
   while (std::getline(file, line) && !file.eof()) {  // a last line without its end is half of one

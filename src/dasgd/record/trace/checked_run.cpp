@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/step_limits_json.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 // The summary of the run beside the trace; null where there is none.
 nlohmann::json summary_beside(const std::string& trace) {
-  std::ifstream in(std::filesystem::path(trace).parent_path() / "summary.json");
+  std::ifstream in = open_file(std::filesystem::path(trace).parent_path() / "summary.json");
   return in ? parse_json(in) : nlohmann::json();
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -67,8 +68,8 @@ Nanoseconds tolerance(const json& object) {
 Nanoseconds scan_trace(const std::string& path,
                        const std::function<void(const TraceLine&)>& on_application,
                        const std::function<void(const Violation&)>& on_malformed) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path))
+  std::ifstream file = open_file(path);
+  if (!file)
     throw InputError(path +
                      ": cannot be opened; dasgd check needs a trace.jsonl: run with "
                      "`output.trace`");

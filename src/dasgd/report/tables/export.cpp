@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
@@ -26,7 +27,7 @@ struct Source {
 };
 
 Json json_at(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   return parse_json<Json>(file);
 }
 
@@ -165,7 +166,7 @@ RowsOf summary_row(bool wall_time) {
 }
 
 void metrics_rows(const Source& source, const EachRow& each) {
-  std::ifstream file(source.path + "/metrics.jsonl");
+  std::ifstream file = open_file(source.path + "/metrics.jsonl");
   for (std::string line; std::getline(file, line);) {
     const Json figures = parse_json<Json>(line);
     if (!figures.is_object()) continue;

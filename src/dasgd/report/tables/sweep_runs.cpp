@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "dasgd/base/files/open_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/report/metrics_series.hpp"
 
@@ -15,7 +16,7 @@ using SummaryJson = nlohmann::ordered_json;
 MetricsSeries metrics_at(const std::string& path) {
   constexpr std::size_t most_rows = 500;  // more than a picture has room for
   MetricsSeries series(most_rows);
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   for (std::string line; std::getline(file, line);) series.add(parse_json(line));
   return series;
 }
@@ -72,7 +73,7 @@ std::vector<SweepSetting> read_settings(const Sweep& sweep, const std::string& d
     auto at = std::find_if(settings.begin(), settings.end(), same);
     if (at == settings.end()) at = settings.insert(settings.end(), SweepSetting{run.values});
     ++at->runs;
-    std::ifstream file(path + "/summary.json");
+    std::ifstream file = open_file(path + "/summary.json");
     auto summary = parse_json<SummaryJson>(file);
     if (summary["stop_reason"] == "diverged") {
       ++at->diverged;
