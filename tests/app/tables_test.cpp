@@ -143,6 +143,45 @@ TEST_F(Tables, WhatIsLostOnTheWayIsSaid) {
               HasSubstr("x is rounded to multiples of 128: subtract 1.7e+09 from it first"));
 }
 
+TEST_F(Tables, AnEmptyLastColumnWithoutANameIsLeftOut) {
+  for (const std::string header : {"x,kind,\n", ""}) {
+    std::string plain = header.substr(0, header.empty() ? 0 : header.size() - 2) + "\n",
+                text = header;
+    for (int r = 0; r < 60; ++r) {
+      const std::string row = fmt::format("{},{}", r * 0.37, r % 2 ? "a" : "b");
+      plain += row + "\n";
+      text += row + ", \r\n";
+    }
+    const std::string path = directory.write("t.csv", text);
+    EXPECT_THAT(dasgd("data describe " + path).out,
+                AllOf(HasSubstr("60 rows, 2 columns separated by commas; the empty last column is "
+                                "left out"),
+                      HasSubstr("2 classes")));
+    const std::string train = " --epochs 1 --workers 1 --no-report --out " + out() + " --data ";
+    const Outcome trained = dasgd("train" + train + path);
+    EXPECT_EQ(trained.status, 0) << trained.err;
+    EXPECT_THAT(trained.err, HasSubstr("has neither a name nor values and is left out"));
+    const Outcome asked = dasgd("predict " + out() + " " + path);
+    EXPECT_EQ(asked.status, 0) << asked.err;
+    EXPECT_EQ(asked.out, dasgd("predict " + out() + " " + directory.write("p.csv", plain)).out);
+  }
+}
+
+TEST_F(Tables, AFirstLineOfNumbersIsSaidToBeARow) {
+  std::string years = "2019,2020,2021,kind\n", rows;
+  for (int r = 0; r < 60; ++r) rows += fmt::format("{},{},7,{}\n", r, r * 0.37, r % 2 ? "a" : "b");
+  const std::string path = directory.write("t.csv", years + rows);
+  const std::string advice = "put a letter before each number";
+  EXPECT_THAT(dasgd("data describe " + path).out,
+              AllOf(HasSubstr("  header     none: "), HasSubstr(advice)));
+  const std::string train = "train --epochs 1 --workers 1 --no-report --out " + out() + " --data ";
+  EXPECT_THAT(dasgd(train + path).err,
+              AllOf(HasSubstr("\"2021\", \"kind\") is taken as a row; "), HasSubstr(advice)));
+  EXPECT_THAT(dasgd(train + directory.write("r.csv", rows)).err, Not(HasSubstr(advice)));
+  EXPECT_THAT(dasgd("data describe " + directory.write("n.csv", "a,b,c,d\n" + rows)).out,
+              HasSubstr("  header     the first line\n"));
+}
+
 TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
   const auto described = [&](const std::string& text) {
     return dasgd("data describe " + directory.write("t.csv", text)).out;

@@ -33,6 +33,7 @@ struct RawData {
   std::vector<std::pair<std::string, std::size_t>> unknown;  ///< texts that a model does not know
   std::vector<std::string> files;    ///< the names of pictures, where each sample is one
   std::vector<std::size_t> numbers;  ///< of the rows in the file, where rows were dropped
+  std::string note;                  ///< how the file was read, where that may surprise
 
   std::size_t rows() const { return inputs->rows(); }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -32,6 +33,23 @@ std::string first_of(const std::vector<std::string>& fields) {
   for (std::size_t k = 0; k < std::min(most, fields.size()); ++k)
     text += (k > 0 ? ", " : "") + shown_piece(fields[k]);
   return text + (fields.size() > most ? ", ..." : "");
+}
+
+// 2019, 2020, 2021, or 0, 1, 2 of a program that numbers columns: more often names than a row.
+bool count_upwards(const std::vector<std::string>& fields) {
+  constexpr std::ptrdiff_t fewest = 3;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& field : fields) {
+    std::int64_t number = 0;
+    const char* const end = field.data() + field.size();
+    if (const auto read = std::from_chars(field.data(), end, number);
+        read.ptr == end && !field.empty())
+      numbers.push_back(number);
+  }
+  const auto others = std::ssize(fields) - std::ssize(numbers);  // the name of the label
+  const auto is_next = [](std::int64_t a, std::int64_t b) { return b != a + 1; };
+  return std::ssize(numbers) >= fewest && others <= 1 &&
+         std::ranges::adjacent_find(numbers, is_next) == numbers.end();
 }
 
 // The place of the column that a person calls `wanted` in a setting.
@@ -82,6 +100,16 @@ std::vector<std::string> csv_texts(std::string_view line, char separator) {
   }
 }
 
+bool last_column_is_empty(std::string_view text, char separator) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t last = line.find_last_not_of(separator == '\t' ? " \r" : " \t\r");
+    if (last != line.npos && line[last] != separator) return false;
+  }
+  return true;
+}
+
 std::optional<std::vector<std::string>> names_of(std::vector<std::string> fields) {
   if (std::any_of(fields.begin(), fields.end(), is_value)) return std::nullopt;
   std::set<std::string> taken;
@@ -120,18 +148,33 @@ char find_separator(std::string_view text) {
   return best;
 }
 
-CsvColumns::CsvColumns(std::string_view first_line, char separated_by, const std::string& path,
+CsvColumns::CsvColumns(std::string_view text, char separated_by, const std::string& path,
                        const TableOptions& options)
     : separator(separated_by) {
-  std::vector<std::string> fields = csv_texts(first_line, separator);
+  std::vector<std::string> fields = csv_texts(text.substr(0, text.find('\n')), separator);
   if (auto names = names_of(fields)) {
     header = true;
     fields = std::move(*names);
   }
-  if (options.like)
-    match(fields, path, *options.like);
+  const Preprocessing* const like = options.like;
+  const bool by_name = header && like && !like->columns.empty();
+  const std::size_t inputs = !like                    ? 0
+                             : like->encoding.empty() ? like->width()
+                                                      : like->encoding.size();
+  const bool empty_end = fields.back().empty() && fields.size() > inputs + 1 && !by_name &&
+                         last_column_is_empty(text, separator);
+  if (empty_end) {
+    fields.pop_back();
+    note = "the last column has neither a name nor values and is left out";
+  } else if (!header && count_upwards(fields)) {
+    note = fmt::format("the first line ({}) is taken as a row; {}", first_of(fields),
+                       names_need_letters);
+  }
+  if (like)
+    match(fields, path, *like);
   else
     choose(fields, path, options);
+  if (empty_end) meaning.push_back(ignored);
 }
 
 void CsvColumns::learn(const CsvProfile& profile, const std::string& path,

@@ -18,9 +18,16 @@ std::vector<std::string> csv_texts(std::string_view line, char separator);
 /// before semicolons before commas, which may be decimal ones.
 char find_separator(std::string_view text);
 
+/// Whether every line that is not blank ends with a separator, so that the last column is empty.
+bool last_column_is_empty(std::string_view text, char separator);
+
 /// The fields of a first line as names of columns; nothing where one of them is a number or a date.
 /// Duplicate names are made distinct: "a", "a (2)".
 std::optional<std::vector<std::string>> names_of(std::vector<std::string> fields);
+
+/// What to do about a first line that is taken as a row.
+inline constexpr const char* names_need_letters =
+    "if it has the names of the columns, put a letter before each number";
 
 struct CsvColumns {
   static constexpr int label = -1, ignored = -2;
@@ -34,10 +41,11 @@ struct CsvColumns {
   bool has_label = false;
   bool label_comma = false;  ///< it is a number with a decimal comma
   std::string label_name;
+  std::string note;  ///< how the first line was taken, where that may surprise
 
-  /// From the first line that is not blank. Throws InputError naming `path` for a label that is
-  /// not there or columns that do not fit.
-  CsvColumns(std::string_view first_line, char separator, const std::string& path,
+  /// From the first line that is not blank of the whole text. Throws InputError naming `path` for a
+  /// label that is not there or columns that do not fit.
+  CsvColumns(std::string_view text, char separator, const std::string& path,
              const TableOptions& options);
 
   /// Chooses how columns are taken by what they hold. Throws InputError where none is left.

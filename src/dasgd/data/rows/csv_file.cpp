@@ -216,6 +216,7 @@ RawData merge(std::vector<CsvRows> read, CsvColumns columns, const std::string& 
   RawData data{.path = path, .label = columns.label_name};
   data.label_at = columns.label_at;
   data.label_comma = columns.label_comma;
+  data.note = columns.note;
   encode(data, read, columns, options.like);
   const auto kept = std::make_shared<PieceRows>(columns.encodings.size());
   const bool texts = std::any_of(read.begin(), read.end(), [](const CsvRows& piece) {
@@ -256,7 +257,7 @@ RawData read_csv(const std::string& path, const TableOptions& options) {
 RawData read_csv(std::string_view text, const std::string& path, const TableOptions& options) {
   std::size_t lines = skip_to_text(text, path);  // before the rows
   const char separator = find_separator(text);
-  CsvColumns columns(first_line_of(text), separator, path, options);
+  CsvColumns columns(text, separator, path, options);
   if (columns.header) {
     text.remove_prefix(std::min(first_line_of(text).size() + 1, text.size()));
     ++lines;
@@ -287,12 +288,15 @@ CsvOverview look_at_csv(const std::string& path) {
   found.lines_before = skip_to_text(text, path);
   found.separator = find_separator(text);
   const std::vector<std::string> first = csv_texts(first_line_of(text), found.separator);
+  found.empty_end =
+      first.size() > 1 && first.back().empty() && last_column_is_empty(text, found.separator);
   if (auto names = names_of(first)) {
     found.names = std::move(*names);
     text.remove_prefix(std::min(first_line_of(text).size() + 1, text.size()));
     ++found.lines_before;
   }
   found.profile = profile_csv(text, found.separator, first.size(), true);
+  if (found.empty_end) found.profile.columns.pop_back();
   return found;
 }
 

@@ -24,6 +24,7 @@ struct CsvOverview {
   char separator = ',';
   std::vector<std::string> names;  ///< of all columns; empty without a header
   std::size_t lines_before = 0;    ///< the first row
+  bool empty_end = false;          ///< every line ends with a separator; what follows is left out
   CsvProfile profile;
 };
 /// Looks at every field of a file. Throws InputError only for one that is empty or no text.

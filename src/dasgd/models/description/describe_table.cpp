@@ -59,9 +59,10 @@ class TableText {
 
   std::string text() const {
     std::string all =
-        fmt::format("{}: {}, {} separated by {}\n", path_, counted(table_.profile.rows, "row"),
-                    counted(size(), "column"), separator());
-    return all + columns() + missing() + labels() + problems();
+        fmt::format("{}: {}, {} separated by {}{}\n", path_, counted(table_.profile.rows, "row"),
+                    counted(size(), "column"), separator(),
+                    table_.empty_end ? "; the empty last column is left out" : "");
+    return all + header() + columns() + missing() + labels() + problems();
   }
 
  private:
@@ -72,6 +73,11 @@ class TableText {
   }
   const char* separator() const {
     return table_.separator == ',' ? "commas" : table_.separator == ';' ? "semicolons" : "tabs";
+  }
+  std::string header() const {
+    if (!table_.names.empty()) return "  header     the first line\n";
+    return fmt::format("  header     none: the first line has a number or a date; {}\n",
+                       names_need_letters);
   }
   bool is_text(std::size_t c) const {
     return encodings_[c].kind == Kind::category || encodings_[c].kind == Kind::left_out;
@@ -333,8 +339,8 @@ std::string describe_columns(const PreparedSamples& samples) {
   if (data.dropped > 0)
     text += fmt::format("{}{} with missing values {} left out", text.empty() ? "" : "; ",
                         counted(data.dropped, "row"), data.dropped == 1 ? "is" : "are");
-  if (const std::string rounded = rounded_columns(*samples.preprocessing()); !rounded.empty())
-    text += (text.empty() ? "" : "; ") + rounded;
+  for (const std::string& more : {rounded_columns(*samples.preprocessing()), data.note})
+    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   return text.empty() ? "" : data.path + ": " + text;
 }
 

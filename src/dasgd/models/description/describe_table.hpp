@@ -14,8 +14,8 @@ std::string describe_table(const CsvOverview& table, const std::string& path,
                            const std::string& label);
 
 /// One line on what became of the columns of a table: "t.csv: 3 numbers, 1 date, city (4
-/// categories); left out: id; 12 missing values are filled in". Empty where all are numbers and
-/// none is missing.
+/// categories); left out: id; 12 missing values are filled in". Empty where all are numbers,
+/// none is missing and nothing else may surprise.
 std::string describe_columns(const PreparedSamples& samples);
 
 }  // namespace dasgd
