@@ -175,8 +175,11 @@ TEST_F(DryPipe, AnInterruptStopsTheRunAndWritesEverything) {
 TEST_F(DryPipe, AnInterruptBeforeTheFirstRowLeavesNothing) {
   const Process process(run(""));
   open_and_write("u,v,label\n");
+  ASSERT_TRUE(eventually([&] { return process.sleeps(); }));
   process.signal(SIGINT);
-  EXPECT_EQ(process.wait().status, 130);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stopping: "), Not(HasSubstr("gradients"))));
   EXPECT_FALSE(fs::exists(out()));
 }
 

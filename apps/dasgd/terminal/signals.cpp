@@ -67,7 +67,7 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   else if (kind == SignalStop::Kind::launch)
     say("\nstopping: waiting for the workers; press Ctrl-C again to quit at once\n");
   else if (kind == SignalStop::Kind::alone || kind == SignalStop::Kind::rank)
-    say("\nstopping: applying gradients in flight; press Ctrl-C again to quit at once\n");
+    say("\nstopping: finishing what has begun; press Ctrl-C again to quit at once\n");
   run.request_stop();
   const auto since = Clock::now();
   // What has come, whenever this thread gets to see it, is one wish with the signal before.
