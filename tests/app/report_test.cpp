@@ -46,6 +46,24 @@ TEST_F(App, RefusesToReportWhatIsNoRun) {
   EXPECT_FALSE(fs::exists(directory.file("empty") + "/charts"));
 }
 
+TEST_F(App, DamagedFilesOfARunAreNamedAndLeftOut) {
+  dasgd(small + "--no-report --out " + out());
+  const std::string summary = out() + "/summary.json", whole = read_text(summary);
+  for (const bool cut : {true, false}) {
+    fs::remove(summary);
+    if (cut)
+      directory.write("run/summary.json", whole.substr(0, 200));
+    else
+      fs::create_directory(summary);
+    const Outcome outcome = dasgd("report " + out());
+    EXPECT_EQ(outcome.status, 0) << "what is there is shown";
+    EXPECT_EQ(outcome.err, "dasgd: " + summary +
+                               (cut ? " is not a JSON object" : " is a directory") +
+                               "; it is left out\n");
+    EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("it is left out"));
+  }
+}
+
 TEST_F(App, AKilledRunCanStillBeReported) {
   {
     const Process process(

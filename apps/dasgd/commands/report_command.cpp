@@ -25,9 +25,12 @@ int report_command(const ReportRequest& request) {
         throw InputError(run + ": is a " + (is_sweep(run) ? "sweep" : "comparison") +
                          ", which has a report of its own");
   const std::string& first = request.runs.front();
-  const auto written = is_comparison(first) ? comparison_report(first, directory)
-                       : is_sweep(first)    ? report::write_sweep_report(first, directory)
-                                            : report::write_report(request.runs, directory);
+  const auto written =
+      is_comparison(first) ? comparison_report(first, directory)
+      : is_sweep(first)
+          ? report::write_sweep_report(first, directory)
+          : report::write_report(request.runs, directory, report::built_page(),
+                                 [](const std::string& line) { print_note("dasgd: {}\n", line); });
   if (report::built_page().empty())
     print_note("dasgd: no report.html: {}; charts are there\n", report::no_page);
   for (const std::string& file : written) print_result("{}\n", file);

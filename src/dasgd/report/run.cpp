@@ -69,6 +69,7 @@ class RunReader {
   std::optional<std::string> find(const char* name) {
     const std::string path = directory_ + "/" + name;
     if (fs::is_regular_file(path)) return path;
+    if (fs::is_directory(path)) note_damage(fmt::format("{} is a directory; it is left out", name));
     if (!fs::is_regular_file(partial_path(path))) return std::nullopt;
     note(fmt::format("{} is unfinished; it is shown as far as it goes", name));
     return partial_path(path);
@@ -81,7 +82,7 @@ class RunReader {
     try {
       run_.config = flat_config(text_of_file(*path));
     } catch (const InputError& error) {
-      note(fmt::format("config.toml cannot be read: {}", error.what()));
+      note_damage(fmt::format("config.toml cannot be read: {}", error.what()));
     }
   }
 
@@ -99,7 +100,7 @@ class RunReader {
     to = json_of(*path);
     if (is_right(to)) return true;
     to = nullptr;
-    note(fmt::format("{} is not {}; it is left out", name, what));
+    note_damage(fmt::format("{} is not {}; it is left out", name, what));
     return true;
   }
 
@@ -150,6 +151,10 @@ class RunReader {
 
  private:
   void note(std::string text) { run_.notes.push_back(std::move(text)); }
+  void note_damage(const std::string& text) {
+    note(text);
+    run_.damaged.push_back(text);
+  }
 
   const std::string& directory_;
   Run& run_;

@@ -25,14 +25,15 @@ struct Run {
   std::string label;  ///< what distinguishes it from the runs beside it
   /// What a reader must know: what is missing, unreadable or left out.
   std::vector<std::string> notes;
-  bool ended = false;              ///< there is a summary, hence an audit
-  nlohmann::ordered_json config;   ///< "topology.kind": value, flat
-  nlohmann::ordered_json summary;  ///< as written; null where there is none
-  nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
-  nlohmann::ordered_json samples;  ///< images with answers; null where there are none
-  nlohmann::ordered_json worst;    ///< worst.json; null where there is none
-  nlohmann::ordered_json members;  ///< of an elastic run, see read_membership; null else
-  std::vector<EtaLimit> limits;    ///< of the staleness that was measured; from the summary
+  std::vector<std::string> damaged;  ///< of these, about files that are left out
+  bool ended = false;                ///< there is a summary, hence an audit
+  nlohmann::ordered_json config;     ///< "topology.kind": value, flat
+  nlohmann::ordered_json summary;    ///< as written; null where there is none
+  nlohmann::ordered_json advice;     ///< the grounds of --lr auto; null where there are none
+  nlohmann::ordered_json samples;    ///< images with answers; null where there are none
+  nlohmann::ordered_json worst;      ///< worst.json; null where there is none
+  nlohmann::ordered_json members;    ///< of an elastic run, see read_membership; null else
+  std::vector<EtaLimit> limits;      ///< of the staleness that was measured; from the summary
   MetricsSeries metrics;
   std::optional<TraceDigest> trace;
 

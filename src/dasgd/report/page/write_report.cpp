@@ -22,7 +22,8 @@ void empty_charts(const std::string& directory) {
 }  // namespace
 
 std::vector<std::string> write_report(const std::vector<std::string>& directories,
-                                      const std::string& directory, std::string_view page) {
+                                      const std::string& directory, std::string_view page,
+                                      const std::function<void(const std::string&)>& warn) {
   // One page holds so much, however many runs share it.
   DigestLimits limits;
   limits.bars = limits.ticks = std::max<std::size_t>(2'000, limits.bars / directories.size());
@@ -32,6 +33,9 @@ std::vector<std::string> write_report(const std::vector<std::string>& directorie
     chrome.begin_run(path);
     runs.push_back(read_run(path, limits, [&](const TraceLine& line) { chrome.add(line); }));
   }
+  for (const Run& run : runs)
+    for (const std::string& text : run.damaged)
+      if (warn) warn(run.path + "/" + text);
   label_by_difference(runs);
   std::vector<std::string> written;
   if (!page.empty()) {

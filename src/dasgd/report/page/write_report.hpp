@@ -1,6 +1,7 @@
 // Reports on disk: the page, the charts and the time line export.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,12 @@ namespace dasgd::report {
 
 /// Reads the runs and writes report.html, charts/*.svg and, where there is a trace,
 /// trace.chrome.json into `directory`. Without a page (a build without web/) report.html is left
-/// out. Returns the files, the page first. Throws InputError for what is not a run and WriteError
-/// for what cannot be written.
+/// out. Returns the files, the page first. `warn` hears of files of a run that are damaged and left
+/// out. Throws InputError for what is not a run and WriteError for what cannot be written.
 std::vector<std::string> write_report(const std::vector<std::string>& runs,
                                       const std::string& directory,
-                                      std::string_view page = built_page());
+                                      std::string_view page = built_page(),
+                                      const std::function<void(const std::string&)>& warn = {});
 
 /// The same for a sweep: mean and deviation over seeds. Throws InputError while no run of it is
 /// finished.
