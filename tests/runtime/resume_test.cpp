@@ -312,6 +312,26 @@ TEST(Resume, ACheckpointThatCannotBeKeptIsAWarningNotAFailure) {
   EXPECT_THAT(warnings, ::testing::ElementsAre(HasSubstr("no room")));
 }
 
+TEST(Resume, ADiskThatStaysFullIsReportedOnceAndAtTheEnd) {
+  TrainOptions options{.workers = 1, .eta = 1e-4, .gradients = {10'000'000}};
+  std::stop_source source;
+  options.stop = source.get_token();
+  options.checkpoint.every = 1ms;
+  int saved = 0;
+  options.checkpoint.save = [&](const Checkpoint&) {
+    if (++saved == 9) source.request_stop();
+    if (saved != 4 && saved != 5) throw std::runtime_error("no room");
+  };
+  std::vector<std::string> warnings;
+  options.warn = [&](const std::string& line) { warnings.push_back(line); };
+  EXPECT_TRUE(train(Quadratic::random(1), options).summary.audit_is_clean());
+  EXPECT_THAT(warnings,
+              ::testing::ElementsAre(HasSubstr("no room; the run continues"),
+                                     HasSubstr("can be written again"),
+                                     HasSubstr("no room; the run continues"),
+                                     HasSubstr("no room; the run ends without its last")));
+}
+
 TEST(Resume, ASlowWorkerHoldsNoCheckpointUp) {
   // Worker 1 computes one gradient for as long as the run lasts.
   TrainOptions options{.workers = 2, .eta = 1e-4, .gradients = {100'000, 1}, .compute = 20us};

@@ -1,6 +1,8 @@
 #include "dasgd/runtime/checkpointer.hpp"
 
 #include <exception>
+#include <fmt/format.h>
+#include <string>
 #include <utility>
 
 #include "dasgd/run/leg.hpp"
@@ -9,36 +11,30 @@ namespace dasgd {
 
 namespace {
 
-void with_warning(const TrainOptions& options, const std::function<void()>& save) {
-  try {
-    save();
-  } catch (const std::exception& error) {
-    if (options.warn)
-      options.warn(std::string(error.what()) + "; the run continues without this checkpoint");
-  }
+void warn_of_checkpoints(const TrainOptions& options, const std::string& line) {
+  if (options.warn) options.warn(line);
 }
 
 }  // namespace
-
-void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make) {
-  with_warning(options, [&] { options.checkpoint.save(make()); });
-}
 
 template <typename Real>
 void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
                           const Worker<Real>& worker, const SnapshotBoard& board, double seconds,
                           std::uint32_t since_best) {
   if (!options.checkpoint.save) return;
-  save_checkpoint(options, [&] {
+  try {
     const auto sums = std::as_bytes(worker.replica().sums());
-    return checkpoint_of(options, objective.dimension(), objective.samples(),
-                         {{sums.begin(), sums.end()},
-                          worker.applied(),
-                          worker.samples(),
-                          board.carry_overs(),
-                          seconds,
-                          since_best});
-  });
+    options.checkpoint.save(checkpoint_of(options, objective.dimension(), objective.samples(),
+                                          {{sums.begin(), sums.end()},
+                                           worker.applied(),
+                                           worker.samples(),
+                                           board.carry_overs(),
+                                           seconds,
+                                           since_best}));
+  } catch (const std::exception& error) {
+    warn_of_checkpoints(options,
+                        fmt::format("{}; the run ends without its last checkpoint", error.what()));
+  }
 }
 
 Checkpointer::Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
@@ -56,21 +52,32 @@ Checkpointer::Checkpointer(const TrainOptions& options, std::size_t dimension, s
 
 void Checkpointer::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
+  bool failed = false;
   while (!pause_.wait_for(lock, stop, options_.checkpoint.every,
-                          [&] { return stop.stop_requested(); }))
-    with_warning(options_, [&] { take(stop); });
+                          [&] { return stop.stop_requested(); })) {
+    try {
+      if (take(stop) && std::exchange(failed, false))
+        warn_of_checkpoints(options_, "checkpoints can be written again");
+    } catch (const std::exception& error) {
+      if (!std::exchange(failed, true))
+        warn_of_checkpoints(
+            options_,
+            fmt::format("{}; the run continues, and tries again at each checkpoint", error.what()));
+    }
+  }
 }
 
-void Checkpointer::take(std::stop_token stop) {
+bool Checkpointer::take(std::stop_token stop) {
   constexpr std::chrono::milliseconds grace(1000);
   board_.ask();
   auto replica = board_.wait(stop, grace);
-  if (!replica) return;
+  if (!replica) return false;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   options_.checkpoint.save(
       checkpoint_of(options_, dimension_, samples_,
                     {std::move(replica->sums), std::move(replica->applied), replica->samples,
                      std::move(replica->carry_overs), seconds, since_best_()}));
+  return true;
 }
 
 template void save_last_checkpoint(const TrainOptions&, const Objective<float>&,

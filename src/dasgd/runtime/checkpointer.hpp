@@ -15,19 +15,17 @@
 
 namespace dasgd {
 
-/// Makes a checkpoint and hands it to `options.checkpoint.save`. What either throws becomes a
-/// warning: training goes on when the disk is full.
-void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make);
-
-/// The one at the end of a leg, from a worker that has applied everything: the whole leg is in
-/// every replica, and every worker has given its memory.
+/// The checkpoint at the end of a leg, from a worker that has applied everything: the whole leg is
+/// in every replica, and every worker has given its memory. What `options.checkpoint.save` throws
+/// becomes a warning.
 template <typename Real>
 void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
                           const Worker<Real>& worker, const SnapshotBoard& board, double seconds,
                           std::uint32_t since_best);
 
 /// Takes one every `options.checkpoint.every` until it goes away. Packing and writing happen on
-/// this thread; workers only copy.
+/// this thread; workers only copy. Training goes on when the disk is full: there is a warning when
+/// saving fails for the first time, when it works again and when it fails again.
 class Checkpointer {
  public:
   using Clock = std::chrono::steady_clock;
@@ -40,7 +38,7 @@ class Checkpointer {
 
  private:
   void run(std::stop_token stop);
-  void take(std::stop_token stop);
+  bool take(std::stop_token stop);
 
   const TrainOptions& options_;
   const std::size_t dimension_, samples_;
