@@ -170,6 +170,8 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
   expect_refusal("compare --model quadratic --rivals asgd --lr swift=0.1 --out " + out(),
                  "swift is not among the rivals");
   expect_refusal("compare --model quadratic --lr asgd=fast --out " + out(), "--lr asgd=fast");
+  expect_refusal("compare --model quadratic --lr dasgd=proved --out " + out(),
+                 "takes a number here; without --lr it tunes, and dasgd advise prints a proved");
   expect_refusal("compare --model quadratic --target-loss 1 --target-error 1 --out " + out(),
                  "give one of");
   expect_refusal(

@@ -16,7 +16,12 @@ std::string as_given(const std::string& text) {
 // "X" or "RIVAL=X", whose label may have equal signs of its own.
 std::string checked_step(const std::string& text) {
   const std::size_t equals = text.rfind('=');
-  parse_positive(equals == text.npos ? text : text.substr(equals + 1));
+  const std::string step = equals == text.npos ? text : text.substr(equals + 1);
+  if (step == "auto" || step == "proved")
+    throw InputError(
+        "compare takes a number here; without `lr` it tunes, and dasgd advise prints a proved "
+        "step");
+  parse_positive(step);
   if (equals == 0) throw InputError("\"" + text + "\" is neither X nor RIVAL=X");
   return text;
 }
@@ -37,7 +42,7 @@ std::vector<Setting> compared_step_settings() {
   return {repeatable(
       {"lr", "--lr", "X|RIVAL=X",
        "step size: the weight of one gradient in the mean model, for all rivals or for one "
-       "(repeatable; default: tuned)"},
+       "(repeatable; default: tuned; dasgd advise prints a proved one)"},
       field(&Config::compare, &CompareSettings::lr), checked_step,
       [](const std::string& v) { return v; })};
 }
