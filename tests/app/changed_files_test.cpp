@@ -89,5 +89,18 @@ TEST_F(ChangedFiles, ARunDoesNotGoOnWithAnotherScaling) {
   EXPECT_EQ(read_text(out() + "/preprocessing.json"), before);
 }
 
+TEST_F(ChangedFiles, NeitherWithOtherWeightsOfClassesAndAnotherLabelIsNamed) {
+  std::string rows;
+  for (int r = 0; r < 60; ++r)
+    rows += std::to_string(r % 2) + "," + std::to_string(r) + "," + std::to_string(r % 2) + "\n";
+  train_on(directory.write("d.csv", rows));
+  const std::string resume = "train --resume " + out() + " --total-gradients 30 ";
+  const Outcome other = dasgd(resume + "--class-weights balanced");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("its weighting of classes was all equal and is now balanced; "
+                                   "that cannot change"));
+  EXPECT_THAT(dasgd(resume + "--label 1").err, HasSubstr("its label column was 3 and is now 1"));
+}
+
 }  // namespace
 }  // namespace dasgd::test

@@ -34,7 +34,10 @@ RunFacts facts_about(const Objective<Real>& objective, const TrainOptions& optio
   const auto* const known = dynamic_cast<const Preprocessed*>(&objective);
   const auto* const raw = known ? known->preprocessing() : nullptr;
   if (!raw) return facts;
-  if (!raw->columns.empty()) facts["list of columns"] = list_in_short(raw->columns);
+  if (!raw->columns.empty())
+    facts["list of columns"] = list_in_short(raw->columns);
+  else
+    facts["label column"] = std::to_string(raw->label_at + 1);
   if (!raw->classes.empty()) facts["list of classes"] = list_in_short(raw->classes);
   std::vector<std::string> means;  // machines round differently
   for (const float mean : raw->mean) means.push_back(fmt::format("{:.3g}", mean));

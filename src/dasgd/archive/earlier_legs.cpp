@@ -18,8 +18,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // With another one of these the data positions or the model would mean something else.
-constexpr std::array<const char*, 7> binding{
-    "model", "seed", "batch", "samples", "list of columns", "list of classes", "scaling"};
+constexpr std::array<const char*, 8> binding{"model",           "seed",
+                                             "batch",           "samples",
+                                             "list of columns", "list of classes",
+                                             "scaling",         "weighting of classes"};
 
 // What cannot change is refused before anything else is said.
 void compare(const std::string& directory, const RunFacts& before, const RunFacts& now,

@@ -29,7 +29,10 @@ std::string data_from_anywhere(const std::string& data) {
 }  // namespace
 
 std::map<std::string, std::string> subject_of(const Config& config) {
-  return {{"model", config.problem.model}, {"data", data_from_anywhere(config.problem.data)}};
+  const std::string& weights = config.problem.reading.class_weights;
+  return {{"model", config.problem.model},
+          {"data", data_from_anywhere(config.problem.data)},
+          {"weighting of classes", weights.empty() ? "all equal" : weights}};
 }
 
 std::vector<Setting> problem_settings() {
