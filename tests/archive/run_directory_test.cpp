@@ -58,7 +58,8 @@ TEST(RunDirectoryTest, APlannedRunTakesNothingFromAnEarlierOneAndLeavesNothingUn
   planned.begin();
   RunDirectory(path, "m");
   directory.write("run/config.toml", "lr = 1\n");
-  directory.write("run/summary.json", "{}");
+  fs::create_directory(path + "/checkpoints");
+  directory.write("run/checkpoints/checkpoint-000001.dasgd", "of a killed run");
   const auto earlier = contents_of(path);
   { const PlannedRun another(path, "m", "lr = \"auto\"\n"); }
   EXPECT_EQ(contents_of(path), earlier);

@@ -55,8 +55,8 @@ bool is_earlier_trace(std::string_view name) {
 
 bool holds_run(const std::string& path) {
   const std::string metrics = path + "/metrics.jsonl";
-  return fs::exists(path + "/summary.json") || fs::exists(metrics) ||
-         fs::exists(partial_path(metrics));
+  return fs::exists(path + "/summary.json") || fs::exists(path + "/checkpoints") ||
+         fs::exists(metrics) || fs::exists(partial_path(metrics));
 }
 
 }  // namespace
