@@ -90,39 +90,76 @@ bool LinkStream::gets_it_from(WorkerId origin) const {
          std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
 }
 
+bool LinkStream::gets_it_from_origins(const Parcel& parcel) const {
+  bool all = true;
+  parcel.for_each([&](const GradientFacts& g) { all = all && gets_it_from(g.name.origin); });
+  return all;
+}
+
 bool LinkStream::can_stream(const Holdings& held) const {
+  if (route_.in_tree && !route_.at_once) return true;  // that is for its neighbours
   GradientSet lacked_from_here;
   held.names().for_each_range_missing_from(
       offered_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
         if (!trusts_origins_ || !gets_it_from(origin))
           lacked_from_here.insert_range({origin, first, last});
       });
-  return held.log().has_all_of(lacked_from_here);
+  if (!route_.in_tree) return held.log().has_all_of(lacked_from_here);
+  bool all = true;
+  lacked_from_here.for_each_range_missing_from(
+      {}, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        for (; first < last && all; ++first) {
+          const Parcel parcel = held.log().find({origin, first});
+          all = parcel && wants(parcel);
+        }
+      });
+  return all;
 }
 
-void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
-  const auto send = [&](const Parcel& parcel) {
-    offer(parcel);
-    ++sent_;
-    rules.send(parcel);
-  };
+void LinkStream::send(const Parcel& parcel, const Rules& rules) {
+  offer(parcel);
+  ++sent_;
+  rules.send(parcel);
+}
+
+// On a tree the gradients of an origin come in order. Those missing below one that is there were
+// lost, because the tree has changed or because they came in a sum with something that was there.
+void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) {
+  const std::uint32_t first = reported_.prefix(Membership::self);
+  std::uint32_t seen = first;
+  for (const NameRange& range : reported_.exceptions())
+    if (range.origin == Membership::self) seen = range.last;
+  for (std::uint32_t k = first; k < rules.own; ++k) {
+    const GradientName name{Membership::self, k};
+    const bool is_lost = k < seen;
+    if (reported_.contains(name) || (is_lost ? resent_ : offered_).contains(name)) continue;
+    const auto since = log.since(name);
+    if (!since) continue;
+    if ((!is_lost && *since + rules.await_relay > now) || !has_room(rules)) return;
+    resent_.insert(name);
+    send(log.find(name), rules);
+  }
+}
+
+void LinkStream::send_at_once(const Log& log, const Rules& rules) {
   const bool folds = was_full_ && rules.folds;
   std::vector<Parcel> row;
   std::size_t bytes = 0, facts = 0, length = 0;  // of the row
   const auto ends_row = [&](const Parcel& next) {
     if (row.empty()) return false;
     const GradientName first = row.front().first_name(), name = next.first_name();
-    return name.origin != first.origin || name.sequence != first.sequence + length ||
-           bytes >= most_summed || facts + next.facts_bytes() > most_facts;
+    const bool goes_on = name.origin == first.origin && name.sequence == first.sequence + length;
+    return (!goes_on && !route_.in_tree) || bytes >= most_summed ||
+           facts + next.facts_bytes() > most_facts;
   };
   const auto send_row = [&] {
     if (row.empty()) return;
     Pending sum;
     for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
     bytes = facts = length = 0;
-    while (!sum.empty()) send(sum.take());
+    while (!sum.empty()) send(sum.take(), rules);
   };
-  quick_ = log.visit_from(quick_, [&](const Log::Entry& entry) {
+  quick_ = log.visit_from(std::max(quick_, route_.from), [&](const Log::Entry& entry) {
     if (!entry.at_once || !wants(entry.parcel)) return true;
     if (ends_row(entry.parcel)) send_row();
     if (row.empty() && !has_room(rules)) return false;
@@ -135,12 +172,19 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
   });
   send_row();
   was_full_ = !has_room(rules);
+}
+
+void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
+  if (route_.in_tree) send_lost(log, rules, now);
+  if (route_.at_once) send_at_once(log, rules);
   const auto repair = [&](std::uint64_t& place, bool from_origin, Nanoseconds after) {
     place = log.visit_from(place, [&](const Log::Entry& entry) {
-      if (gets_it_from(entry.parcel.first_name().origin) != from_origin || !wants(entry.parcel))
+      const bool is_own = entry.parcel.first_name().origin == Membership::self;
+      if ((route_.in_tree && is_own) || gets_it_from_origins(entry.parcel) != from_origin ||
+          !wants(entry.parcel))
         return true;
       if (entry.since + after > now || !has_room(rules)) return false;
-      send(entry.parcel);
+      send(entry.parcel, rules);
       return true;
     });
   };

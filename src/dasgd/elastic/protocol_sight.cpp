@@ -99,16 +99,17 @@ void Protocol::update_cut_state(Nanoseconds now) {
 void Protocol::tick(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (!begun_) begun_ = ticked_at_ = now;
-  if (const Nanoseconds late = now - ticked_at_ - options_.late_report(); late > 0)
+  if (!moments_.begun) moments_.begun = moments_.ticked = now;
+  if (const Nanoseconds late = now - moments_.ticked - options_.late_report(); late > 0)
     members_.ignore_gap(late);
-  ticked_at_ = now;
+  moments_.ticked = now;
   links_.tick(now);
-  if (!has_first_model() && !model_is_coming() && now - *begun_ > options_.give_up_after)
+  if (!has_first_model() && !model_is_coming() && now - *moments_.begun > options_.give_up_after)
     give_up(links_.has_open()
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
   find_cut(now);
+  if (has_tree() && tree_.draw(log().end())) counts_.has_news = true;
   dialer_.dial(links_, now);
   if (!retention_.copies().empty())
     retention_.drop_old_copies(members_.has_unseen_members() || is_merging(), now);
