@@ -79,7 +79,8 @@ struct StateOf {
     (*this)(s.reported_, s.promised_, s.offered_, s.has_reported_, s.times_behind_, s.behind_,
             s.quick_, s.slow_, s.was_full_, s.linked_, s.wants_model_, s.served_,
             s.peer_can_stream_, s.reports_without_stream_, s.lacked_, s.still_lacked_,
-            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_, s.resent_);
+            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_, s.resent_, s.own_seen_at_,
+            s.hole_since_);
   }
   void operator()(const MemberLink& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,

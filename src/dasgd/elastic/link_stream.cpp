@@ -22,6 +22,7 @@ void LinkStream::hear(Report& report, const GradientSet& held, Nanoseconds now) 
   if (linked_ != report.linked) slow_ = late_ = 0;
   linked_ = std::move(report.linked);
   peer_can_stream_ = report.can_stream;
+  look_for_holes(now);
   reports_without_stream_ = report.can_stream ? 0 : reports_without_stream_ + 1;
   const std::uint64_t still_lacked = lacked_.count_missing_from(held);
   if (still_lacked > 0 && still_lacked == still_lacked_) return;
@@ -86,8 +87,7 @@ bool LinkStream::wants(const Parcel& parcel) const {
 
 // Whoever has a link to an origin gets its gradients from there, however thin that link is.
 bool LinkStream::gets_it_from(WorkerId origin) const {
-  return origin != Membership::self &&
-         std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
+  return origin != Membership::self && is_linked_to(origin);
 }
 
 bool LinkStream::gets_it_from_origins(const Parcel& parcel) const {
@@ -123,22 +123,40 @@ void LinkStream::send(const Parcel& parcel, const Rules& rules) {
 }
 
 // On a tree the gradients of an origin come in order. Those missing below one that is there were
-// lost, because the tree has changed or because they came in a sum with something that was there.
+// lost, because the tree has changed or because they came in a sum with something that was there;
+// so were those behind it, when none has come for long. They leave as one.
 void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) {
-  const std::uint32_t first = reported_.prefix(Membership::self);
-  std::uint32_t seen = first;
+  const bool none_comes = now - own_seen_at_ > rules.await_relay;
+  const std::uint32_t last = none_comes ? rules.own : own_seen_;
+  if (last <= own_prefix_ || now - hole_since_ < rules.repair_after || !has_room(rules)) return;
+  if (now - resent_at_ > rules.await_relay) resent_ = {};  // it came in a sum with something else
+  Pending sum;
+  for (std::uint32_t k = own_prefix_; k < last; ++k) {
+    const GradientName name{Membership::self, k};
+    const bool is_lost = k < own_seen_;
+    if (reported_.contains(name) || resent_.contains(name)) continue;
+    if (!is_lost && promised_.contains(name)) continue;
+    const auto since = log.since(name);
+    if (!since || now - *since < (is_lost ? rules.repair_after : rules.await_relay)) continue;
+    const Parcel parcel = log.find(name);
+    if (parcel.size() > 1) continue;  // it was given up here, and came back in a sum
+    resent_.insert(name);
+    resent_at_ = now;
+    sum.add(parcel);
+  }
+  while (!sum.empty()) send(sum.take(), rules);
+}
+
+// How far own gradients have come there, and since when the first of them is missing.
+void LinkStream::look_for_holes(Nanoseconds now) {
+  const std::uint32_t prefix = reported_.prefix(Membership::self);
+  std::uint32_t seen = prefix;
   for (const NameRange& range : reported_.exceptions())
     if (range.origin == Membership::self) seen = range.last;
-  for (std::uint32_t k = first; k < rules.own; ++k) {
-    const GradientName name{Membership::self, k};
-    const bool is_lost = k < seen;
-    if (reported_.contains(name) || (is_lost ? resent_ : offered_).contains(name)) continue;
-    const auto since = log.since(name);
-    if (!since) continue;
-    if ((!is_lost && *since + rules.await_relay > now) || !has_room(rules)) return;
-    resent_.insert(name);
-    send(log.find(name), rules);
-  }
+  if (seen != own_seen_ || own_seen_at_ == 0) own_seen_at_ = now;
+  if (prefix != own_prefix_ || seen == prefix) hole_since_ = now;
+  own_prefix_ = prefix;
+  own_seen_ = seen;
 }
 
 void LinkStream::send_at_once(const Log& log, const Rules& rules) {
@@ -188,7 +206,8 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
       return true;
     });
   };
-  repair(slow_, false, rules.repair_after);
+  const bool is_beside = route_.in_tree && !route_.at_once;
+  repair(slow_, false, is_beside ? rules.await_relay : rules.repair_after);
   repair(late_, true, rules.await_origin);
 }
 

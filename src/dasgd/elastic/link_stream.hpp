@@ -2,6 +2,7 @@
 // in the log; and when it gets a model instead.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -55,6 +56,10 @@ class LinkStream {
   void catch_up(const Holdings& held);
 
   const GradientSet& reported() const { return reported_; }
+  /// Whether the other end has a link to this member.
+  bool is_linked_to(WorkerId member) const {
+    return std::find(linked_.begin(), linked_.end(), member) != linked_.end();
+  }
   bool has_reported() const { return has_reported_; }
   bool is_behind() const { return behind_; }
   std::uint32_t times_behind() const { return times_behind_; }
@@ -84,19 +89,25 @@ class LinkStream {
   void send(const Parcel& parcel, const Rules& rules);
   void send_at_once(const Log& log, const Rules& rules);
   void send_lost(const Log& log, const Rules& rules, Nanoseconds now);
+  void look_for_holes(Nanoseconds now);
   bool wants(const Parcel& parcel) const;
   bool gets_it_from(WorkerId origin) const;
   bool gets_it_from_origins(const Parcel& parcel) const;
   bool has_room(const Rules& rules) const {
     return sent_ - acked_ < rules.most_under_way && rules.has_room();
   }
-  void restart() { quick_ = slow_ = late_ = 0; }
+  void restart() {
+    quick_ = slow_ = late_ = 0;
+    resent_ = {};
+  }
 
   GradientSet reported_;  // what the other end said that it holds
   GradientSet promised_;  // the names of a model that is on its way
   GradientSet offered_;   // known there or sent
   GradientSet resent_;    // past the tree, on which it was lost
   Route route_;
+  std::uint32_t own_prefix_ = 0, own_seen_ = 0;  // of own ones, how many are there; behind the last
+  Nanoseconds own_seen_at_ = 0, hole_since_ = 0, resent_at_ = 0;
   bool has_reported_ = false, behind_ = false, wants_model_ = false, served_ = false;
   bool was_full_ = false;  // what waits for it leaves as one
   std::uint32_t times_behind_ = 0;

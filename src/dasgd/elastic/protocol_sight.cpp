@@ -118,7 +118,11 @@ void Protocol::tick(Nanoseconds now) {
   report_news(now);
   for (auto& [id, link] : links_) {
     if (!link.open) continue;
-    if (now - link.reported_at >= options_.report_every) report_to(link, now);
+    // Onto a busy link beside a tree no more of them than it takes for a sign of life.
+    const bool is_beside = has_tree() && !is_edge(link) && wires_.queued_bytes(id) > 0;
+    if (now - link.reported_at >=
+        (is_beside ? options_.patience.suspect / 2 : options_.report_every))
+      report_to(link, now);
     pump(link, now);
   }
   measure(now);

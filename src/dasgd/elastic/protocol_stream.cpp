@@ -246,8 +246,7 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
                     // Where gradients arrive on several routes, overlapping sums could not be
                     // separated.
                     .folds = !windows_.relays_at_once(),
-                    .repair_after = has_tree() && !is_edge(link) ? options_.await_lacked(trusted)
-                                                                 : options_.repair_after,
+                    .repair_after = options_.repair_after,
                     .await_origin = options_.await_origin(trusted),
                     .own = holdings_.announced(Membership::self),
                     .await_relay = options_.await_lacked(trusted),

@@ -124,15 +124,15 @@ bool Protocol::model_is_coming() const {
 void Protocol::pull(Nanoseconds now) {
   if (end_.admits_nothing()) return;
   std::vector<Takeover::Giver> givers;
-  // Beside a tree more of what two members have may lie in different sums.
-  const bool asks_neighbours = std::any_of(
-      links_.begin(), links_.end(), [this](const auto& l) { return is_edge(l.second); });
+  const Nanoseconds patience = options_.await_lacked(trusts_origins());
   for (auto& [id, link] : links_) {
     if (!link.open || !link.stream.has_reported() || link.goodbye) continue;
-    if (!members_[link.member].record.joined || (asks_neighbours && !is_edge(link))) continue;
+    if (!members_[link.member].record.joined) continue;
+    // Beside a tree more of what two members have may lie in different sums: neighbours first.
+    const bool is_beside = has_tree() && !is_edge(link);
     givers.push_back(
         {id, link.member, &link.stream.reported(),
-         link.stream.needs_its_model(names(), now, options_.await_lacked(trusts_origins()))});
+         link.stream.needs_its_model(names(), now, is_beside ? 2 * patience : patience)});
   }
   const auto asked = takeover_.ask(givers, names(), model_is_coming(), now);
   if (!asked) return;
