@@ -39,6 +39,8 @@ struct Streamed : ::testing::Test {
                  .folds = true,
                  .repair_after = 10,
                  .await_origin = 100,
+                 .own = holdings.announced(Membership::self),
+                 .await_relay = 100,
                  .has_room = [&] { return has_room; },
                  .send = [&](const Parcel& parcel) { sizes.push_back(parcel.size()); }},
                 now);
@@ -89,6 +91,49 @@ TEST_F(Streamed, WhatHasWaitedForAFullLinkLeavesAsOne) {
   has_room = true;
   EXPECT_EQ(pump(), Sizes{5});
   EXPECT_EQ(pump(), Sizes{});
+}
+
+TEST_F(Streamed, OnATreeWhatHasWaitedLeavesAsOneWhoeverMadeIt) {
+  hears({});
+  stream.take_route({.in_tree = true});
+  has_room = false;
+  EXPECT_EQ(pump(), Sizes{});
+  hold_own(0, 2);
+  hold(other, 0, 1, true);
+  hold(other, 1, 1, false);  // came another way
+  has_room = true;
+  EXPECT_EQ(pump(), Sizes{3});
+}
+
+TEST_F(Streamed, BesideATreeNothingLeavesAtOnce) {
+  hears({});
+  stream.take_route({.in_tree = true, .at_once = false});
+  hold_own(0, 2);
+  EXPECT_EQ(pump(1), Sizes{});
+  EXPECT_EQ(pump(1000), Sizes{2});  // nobody has passed them on for so long
+  EXPECT_EQ(pump(1000), Sizes{});
+}
+
+TEST_F(Streamed, OverANewLinkOfATreeOnlyWhatComesFromNowOn) {
+  hears({});
+  hold_own(0, 2);
+  stream.take_route({.in_tree = true, .from = holdings.log().end()});
+  EXPECT_EQ(pump(), Sizes{});
+  hold_own(2, 3);
+  EXPECT_EQ(pump(), Sizes{1});
+}
+
+TEST_F(Streamed, WhatATreeHasLostIsSentOnceBesideIt) {
+  hears({});
+  stream.take_route({.in_tree = true, .at_once = false});
+  hold_own(0, 4);
+  GradientSet held = own(1);
+  held.insert({Membership::self, 2});
+  hears(held, 0, true, 20);
+  EXPECT_EQ(pump(29), Sizes{});
+  EXPECT_EQ(pump(30), Sizes{1});  // the second: it was lost; the fourth may be on its way
+  EXPECT_EQ(pump(31), Sizes{});
+  EXPECT_EQ(pump(131), Sizes{2});  // neither has come for long
 }
 
 // A frame's header, where facts are, has 16 MiB at most: else the other end closes the link.

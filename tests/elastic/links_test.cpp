@@ -133,7 +133,8 @@ TEST_F(Dialing, TheTableCountsWhatLeaves) {
   links.count_gradients(link, 3);
   EXPECT_EQ(wires.count<Want>(link.id), 2u);
   EXPECT_EQ(links.sent().messages, 1u);
-  const auto figures = links.figures([](WorkerId) { return "two"; });
+  const auto figures =
+      links.figures([](WorkerId) { return "two"; }, [](WorkerId) { return "child"; });
   ASSERT_EQ(figures.size(), 1u);
   EXPECT_EQ(figures[0].to, "two");
   EXPECT_EQ(figures[0].gradients, 3u);

@@ -94,6 +94,41 @@ TEST(Log, DoesNotTakeBundlesApart) {
   EXPECT_FALSE(log.find({a, 2}));
 }
 
+BundlePtr sum_of(std::vector<GradientName> names) {
+  std::vector<GradientFacts> facts(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) facts[i].name = names[i];
+  return std::make_shared<const Bundle>(std::move(facts), NumberFormat::of_float, 8);
+}
+
+// What a relay of a tree has summed.
+TEST(Log, KeepsMixedBundlesWhole) {
+  Log log;
+  log.add(named(a, 0), 1, true);
+  log.add(sum_of({{b, 0}, {a, 1}, {a, 3}}), 2, true);
+  log.add(named(a, 2), 3, true);
+  const auto has = [&](std::vector<GradientName> of) {
+    GradientSet names;
+    for (const GradientName name : of) names.insert(name);
+    EXPECT_EQ(log.has_all_of(names), log.all_of(names).has_value());
+    return log.has_all_of(names);
+  };
+  EXPECT_TRUE(has({{a, 0}, {a, 2}}) && has({{a, 1}, {a, 3}, {b, 0}}));
+  EXPECT_FALSE(has({{a, 1}}) || has({{b, 0}}) || has({{a, 0}, {a, 1}, {a, 3}}));
+  EXPECT_EQ(log.all_of(log.names())->size(), 3u);
+  GradientSet of_a;
+  of_a.insert_range({a, 0, 4});
+  log.drop(of_a, 10);  // up to the sum, which somebody still lacks
+  GradientSet left;
+  left.insert({b, 0});
+  left.insert_range({a, 1, 4});
+  EXPECT_EQ(log.names(), left);
+  log.drop(log.names(), 10);
+  EXPECT_EQ(log.size(), 0u);
+  EXPECT_EQ(log.names(), GradientSet());
+  log.add(named(a, 3), 4, true);  // its place is free
+  EXPECT_EQ(log.size(), 1u);
+}
+
 // Names that were given up come back in other company.
 TEST(Log, KeepsANameInOnePlace) {
   Log log;

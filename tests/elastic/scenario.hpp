@@ -111,8 +111,9 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
   }
 }
 
-/// Plays the scenario of this seed to its end and looks at what must hold.
-inline Outcome play(std::uint64_t seed) {
+/// Plays the scenario of this seed to its end and looks at what must hold. With `children` members
+/// form a tree.
+inline Outcome play(std::uint64_t seed, std::size_t children = 0) {
   static const Quadratic objective = Quadratic::random(7, 4);
   Outcome outcome;
   std::mt19937_64 random(seed);
@@ -120,6 +121,7 @@ inline Outcome play(std::uint64_t seed) {
   WorldOptions options = quick_world(seed);
   options.protocol.merge = std::array{Merge::average, Merge::union_of_both, Merge::yield}[below(3)];
   options.protocol.packs = seed % 2 == 1;
+  options.protocol.limits.children = children;
   if (seed % 3 > 0) options.protocol.limits.most_queued_bytes = 1;  // messages wait for each other
   if (seed % 4 > 0) options.protocol.compare_every = 500'000'000;
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];

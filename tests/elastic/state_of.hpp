@@ -79,11 +79,13 @@ struct StateOf {
     (*this)(s.reported_, s.promised_, s.offered_, s.has_reported_, s.times_behind_, s.behind_,
             s.quick_, s.slow_, s.was_full_, s.linked_, s.wants_model_, s.served_,
             s.peer_can_stream_, s.reports_without_stream_, s.lacked_, s.still_lacked_,
-            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_);
+            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_, s.resent_, s.own_seen_at_,
+            s.hole_since_);
   }
   void operator()(const MemberLink& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
-            l.acks_sent, l.reported_at, l.versions, l.digests, l.goodbye);
+            l.acks_sent, l.reported_at, l.versions, l.digests, l.goodbye, l.is_edge_there,
+            l.told_edge);
   }
 
   void operator()(const Holdings& h) {
@@ -121,8 +123,8 @@ struct StateOf {
   void operator()(const Protocol& p) {
     (*this)(p.roster_.origins(), p.dialer_, p.links_.links_, p.holdings_, p.end_, p.snapshots_,
             p.takeover_, p.retention_, p.cut_, p.comparison_, p.counts_.not_folded,
-            p.counts_.not_looked_at, p.counts_.unreported, p.counts_.has_news, p.closed_, p.begun_,
-            p.ticked_at_, p.inbox_.depth());
+            p.counts_.not_looked_at, p.counts_.unreported, p.counts_.has_news, p.closed_,
+            p.moments_.begun, p.moments_.ticked, p.tree_.places_, p.tree_.edges_, p.inbox_.depth());
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     (*this)(p.retention_.copies_.without_loose(p.log().names()));
   }

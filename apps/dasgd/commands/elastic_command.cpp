@@ -235,16 +235,22 @@ int member_command(const MemberRequest& request) {
   print_result("{}: {} gradients in its model, set hash {}\n", status["me"].get<std::string>(),
                show_count(status["t"].get<std::uint64_t>()), status["set_hash"].get<std::string>());
   if (status["over"]) print_result("  the run is over; this member evaluates its model\n");
-  print_result("  {:<20} {:<8} {:>10} {:>8} {:>8} {:>10} {:>8} {:>12}\n", "member", "state",
-               "gradients", "per s", "behind", "s behind", "MB/s", "per message");
-  for (const auto& m : status["members"]) {
+  const auto& of = status["members"];
+  const bool in_tree =
+      std::any_of(of.begin(), of.end(), [](const auto& m) { return m["relation"] != ""; });
+  print_result("  {:<20} {:<8} {:>10} {:>8} {:>8} {:>10} {:>8} {:>12}{}\n", "member", "state",
+               "gradients", "per s", "behind", "s behind", "MB/s", "per message",
+               in_tree ? "  in the tree" : "");
+  for (const auto& m : of) {
     const auto per_message = m["gradients_per_message"].get<double>();  // 0: nothing was sent to it
-    print_result("  {:<20} {:<8} {:>10} {:>8.1f} {:>8} {:>10.1f} {:>8.2f} {:>12}\n",
+    const auto relation = m["relation"].get<std::string>();
+    print_result("  {:<20} {:<8} {:>10} {:>8.1f} {:>8} {:>10.1f} {:>8.2f} {:>12}{}\n",
                  m["name"].get<std::string>(), m["state"].get<std::string>(),
                  show_count(m["gradients"].get<std::uint64_t>()), m["rate"].get<double>(),
                  m["behind"].get<std::uint64_t>(), m["seconds_behind"].get<double>(),
                  m["link_bytes_per_second"].get<double>() * 1e-6,
-                 per_message > 0 ? fmt::format("{:.1f}", per_message) : "-");
+                 per_message > 0 ? fmt::format("{:.1f}", per_message) : "-",
+                 relation.empty() ? "" : "  " + relation);
   }
   return done;
 }

@@ -39,6 +39,9 @@ class Comparison {
   /// What is to be sent, and how many there were until now.
   const ModelDigest& own() const { return own_; }
   std::uint64_t sent() const { return sent_; }
+  /// What was found to differ, in words; empty: nothing.
+  const std::string& difference() const { return difference_; }
+  void note_difference(std::string what) { difference_ = std::move(what); }
   /// How many of others were the same.
   std::uint64_t equal() const { return equal_; }
 
@@ -49,6 +52,7 @@ class Comparison {
   Nanoseconds wanted_at_ = 0, heard_at_ = 0, not_before_ = 0;
   std::optional<Difference> heard_, under_way_;
   ModelDigest own_;
+  std::string difference_;
   std::uint64_t sent_ = 0, equal_ = 0;
 };
 

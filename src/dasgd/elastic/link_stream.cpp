@@ -22,6 +22,7 @@ void LinkStream::hear(Report& report, const GradientSet& held, Nanoseconds now) 
   if (linked_ != report.linked) slow_ = late_ = 0;
   linked_ = std::move(report.linked);
   peer_can_stream_ = report.can_stream;
+  look_for_holes(now);
   reports_without_stream_ = report.can_stream ? 0 : reports_without_stream_ + 1;
   const std::uint64_t still_lacked = lacked_.count_missing_from(held);
   if (still_lacked > 0 && still_lacked == still_lacked_) return;
@@ -86,43 +87,97 @@ bool LinkStream::wants(const Parcel& parcel) const {
 
 // Whoever has a link to an origin gets its gradients from there, however thin that link is.
 bool LinkStream::gets_it_from(WorkerId origin) const {
-  return origin != Membership::self &&
-         std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
+  return origin != Membership::self && is_linked_to(origin);
+}
+
+bool LinkStream::gets_it_from_origins(const Parcel& parcel) const {
+  bool all = true;
+  parcel.for_each([&](const GradientFacts& g) { all = all && gets_it_from(g.name.origin); });
+  return all;
 }
 
 bool LinkStream::can_stream(const Holdings& held) const {
+  if (route_.in_tree && !route_.at_once) return true;  // that is for its neighbours
   GradientSet lacked_from_here;
   held.names().for_each_range_missing_from(
       offered_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
         if (!trusts_origins_ || !gets_it_from(origin))
           lacked_from_here.insert_range({origin, first, last});
       });
-  return held.log().has_all_of(lacked_from_here);
+  if (!route_.in_tree) return held.log().has_all_of(lacked_from_here);
+  bool all = true;
+  lacked_from_here.for_each_range_missing_from(
+      {}, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        for (; first < last && all; ++first) {
+          const Parcel parcel = held.log().find({origin, first});
+          all = parcel && wants(parcel);
+        }
+      });
+  return all;
 }
 
-void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
-  const auto send = [&](const Parcel& parcel) {
-    offer(parcel);
-    ++sent_;
-    rules.send(parcel);
-  };
+void LinkStream::send(const Parcel& parcel, const Rules& rules) {
+  offer(parcel);
+  ++sent_;
+  rules.send(parcel);
+}
+
+// On a tree the gradients of an origin come in order. Those missing below one that is there were
+// lost, because the tree has changed or because they came in a sum with something that was there;
+// so were those behind it, when none has come for long. They leave as one.
+void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) {
+  const bool none_comes = now - own_seen_at_ > rules.await_relay;
+  const std::uint32_t last = none_comes ? rules.own : own_seen_;
+  if (last <= own_prefix_ || now - hole_since_ < rules.repair_after || !has_room(rules)) return;
+  if (now - resent_at_ > rules.await_relay) resent_ = {};  // it came in a sum with something else
+  Pending sum;
+  for (std::uint32_t k = own_prefix_; k < last; ++k) {
+    const GradientName name{Membership::self, k};
+    const bool is_lost = k < own_seen_;
+    if (reported_.contains(name) || resent_.contains(name)) continue;
+    if (!is_lost && promised_.contains(name)) continue;
+    const auto since = log.since(name);
+    if (!since || now - *since < (is_lost ? rules.repair_after : rules.await_relay)) continue;
+    const Parcel parcel = log.find(name);
+    if (parcel.size() > 1) continue;  // it was given up here, and came back in a sum
+    resent_.insert(name);
+    resent_at_ = now;
+    sum.add(parcel);
+  }
+  while (!sum.empty()) send(sum.take(), rules);
+}
+
+// How far own gradients have come there, and since when the first of them is missing.
+void LinkStream::look_for_holes(Nanoseconds now) {
+  const std::uint32_t prefix = reported_.prefix(Membership::self);
+  std::uint32_t seen = prefix;
+  for (const NameRange& range : reported_.exceptions())
+    if (range.origin == Membership::self) seen = range.last;
+  if (seen != own_seen_ || own_seen_at_ == 0) own_seen_at_ = now;
+  if (prefix != own_prefix_ || seen == prefix) hole_since_ = now;
+  own_prefix_ = prefix;
+  own_seen_ = seen;
+}
+
+void LinkStream::send_at_once(const Log& log, const Rules& rules) {
   const bool folds = was_full_ && rules.folds;
   std::vector<Parcel> row;
   std::size_t bytes = 0, facts = 0, length = 0;  // of the row
   const auto ends_row = [&](const Parcel& next) {
     if (row.empty()) return false;
     const GradientName first = row.front().first_name(), name = next.first_name();
-    return name.origin != first.origin || name.sequence != first.sequence + length ||
-           bytes >= most_summed || facts + next.facts_bytes() > most_facts;
+    const bool goes_on = name.origin == first.origin && name.sequence == first.sequence + length;
+    return (!goes_on && !route_.in_tree) || bytes >= most_summed ||
+           facts + next.facts_bytes() > most_facts;
   };
   const auto send_row = [&] {
     if (row.empty()) return;
     Pending sum;
     for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
     bytes = facts = length = 0;
-    while (!sum.empty()) send(sum.take());
+    while (!sum.empty()) send(sum.take(), rules);
   };
-  quick_ = log.visit_from(quick_, [&](const Log::Entry& entry) {
+  quick_ = log.visit_from(std::max(quick_, route_.from), [&](const Log::Entry& entry) {
     if (!entry.at_once || !wants(entry.parcel)) return true;
     if (ends_row(entry.parcel)) send_row();
     if (row.empty() && !has_room(rules)) return false;
@@ -135,16 +190,24 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
   });
   send_row();
   was_full_ = !has_room(rules);
+}
+
+void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
+  if (route_.in_tree) send_lost(log, rules, now);
+  if (route_.at_once) send_at_once(log, rules);
   const auto repair = [&](std::uint64_t& place, bool from_origin, Nanoseconds after) {
     place = log.visit_from(place, [&](const Log::Entry& entry) {
-      if (gets_it_from(entry.parcel.first_name().origin) != from_origin || !wants(entry.parcel))
+      const bool is_own = entry.parcel.first_name().origin == Membership::self;
+      if ((route_.in_tree && is_own) || gets_it_from_origins(entry.parcel) != from_origin ||
+          !wants(entry.parcel))
         return true;
       if (entry.since + after > now || !has_room(rules)) return false;
-      send(entry.parcel);
+      send(entry.parcel, rules);
       return true;
     });
   };
-  repair(slow_, false, rules.repair_after);
+  const bool is_beside = route_.in_tree && !route_.at_once;
+  repair(slow_, false, is_beside ? rules.await_relay : rules.repair_after);
   repair(late_, true, rules.await_origin);
 }
 

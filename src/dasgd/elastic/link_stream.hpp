@@ -2,6 +2,7 @@
 // in the log; and when it gets a model instead.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,6 +23,14 @@ class LinkStream {
   /// Whether whoever has a link to an origin waits for it. Not where gradients travel on several
   /// routes and nothing is bundled, nor at a member that leaves.
   void trust_origins(bool trusted) { trusts_origins_ = trusted; }
+  /// What is sent over it at once: own gradients, or on a link of a tree everything that came over
+  /// other links of it, from a place in the log on; nothing over a link beside the tree.
+  struct Route {
+    bool in_tree = false;  ///< there is one
+    bool at_once = true;
+    std::uint64_t from = 0;
+  };
+  void take_route(const Route& route) { route_ = route; }
   /// From here on the log keeps everything for it.
   void promise(const GradientSet& names);
   /// A model with these names leaves.
@@ -31,12 +40,14 @@ class LinkStream {
     std::size_t most_under_way = 0;
     bool folds = false;  ///< what has waited for a full link leaves as one
     Nanoseconds repair_after = 0, await_origin = 0;
+    std::uint32_t own = 0;           ///< gradients that this member has made
+    Nanoseconds await_relay = 0;     ///< on a tree, before own ones are sent past it
     std::function<bool()> has_room;  ///< in what lies below the link
     std::function<void(const Parcel&)> send;
   };
-  /// Sends what it lacks, as far as the link takes it. Own gradients that have waited for it leave
-  /// as one: a thin link carries fewer and fuller messages, and is behind by no more than the one
-  /// that it carries.
+  /// Sends what it lacks, as far as the link takes it. What has waited for it leaves as one: own
+  /// gradients, on a tree all. So a thin link carries fewer and fuller messages, and is behind by
+  /// no more than the one that it carries.
   void pump(const Log& log, const Rules& rules, Nanoseconds now);
 
   /// It lacks more than may wait: it gets a model, when it asks. True if that is news.
@@ -45,6 +56,10 @@ class LinkStream {
   void catch_up(const Holdings& held);
 
   const GradientSet& reported() const { return reported_; }
+  /// Whether the other end has a link to this member.
+  bool is_linked_to(WorkerId member) const {
+    return std::find(linked_.begin(), linked_.end(), member) != linked_.end();
+  }
   bool has_reported() const { return has_reported_; }
   bool is_behind() const { return behind_; }
   std::uint32_t times_behind() const { return times_behind_; }
@@ -71,16 +86,28 @@ class LinkStream {
   static constexpr std::uint32_t enough_reports = 2;  // that say: I cannot stream
 
   void offer(const Parcel& parcel);
+  void send(const Parcel& parcel, const Rules& rules);
+  void send_at_once(const Log& log, const Rules& rules);
+  void send_lost(const Log& log, const Rules& rules, Nanoseconds now);
+  void look_for_holes(Nanoseconds now);
   bool wants(const Parcel& parcel) const;
   bool gets_it_from(WorkerId origin) const;
+  bool gets_it_from_origins(const Parcel& parcel) const;
   bool has_room(const Rules& rules) const {
     return sent_ - acked_ < rules.most_under_way && rules.has_room();
   }
-  void restart() { quick_ = slow_ = late_ = 0; }
+  void restart() {
+    quick_ = slow_ = late_ = 0;
+    resent_ = {};
+  }
 
   GradientSet reported_;  // what the other end said that it holds
   GradientSet promised_;  // the names of a model that is on its way
   GradientSet offered_;   // known there or sent
+  GradientSet resent_;    // past the tree, on which it was lost
+  Route route_;
+  std::uint32_t own_prefix_ = 0, own_seen_ = 0;  // of own ones, how many are there; behind the last
+  Nanoseconds own_seen_at_ = 0, hole_since_ = 0, resent_at_ = 0;
   bool has_reported_ = false, behind_ = false, wants_model_ = false, served_ = false;
   bool was_full_ = false;  // what waits for it leaves as one
   std::uint32_t times_behind_ = 0;

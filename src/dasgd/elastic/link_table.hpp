@@ -57,11 +57,14 @@ class LinkTable {
   /// Rates since the last time, where that is long enough ago. Over how many seconds; else 0.
   double measure(Nanoseconds now);
   const Traffic& sent() const { return sent_; }
-  /// By the labels that `label(member)` gives to them.
-  template <typename Label>
-  std::vector<LinkFigures> figures(Label&& label) const {
+  /// By the labels that `label(member)` gives to them, and their relations in the tree.
+  template <typename Label, typename Relation>
+  std::vector<LinkFigures> figures(Label&& label, Relation&& relation) const {
     std::vector<LinkFigures> all;
-    for (const auto& [member, to] : sent_to_) all.push_back(figures_of(to, label(member)));
+    for (const auto& [member, to] : sent_to_) {
+      all.push_back(figures_of(to, label(member)));
+      all.back().relation = relation(member);
+    }
     return all;
   }
 
@@ -72,8 +75,8 @@ class LinkTable {
     Nanoseconds first = 0, last = 0;
   };
   static LinkFigures figures_of(const SentTo& sent, std::string to) {
-    return {std::move(to), sent.messages, sent.gradients, sent.bytes,
-            static_cast<double>(sent.last - sent.first) * 1e-9};
+    return {std::move(to),  "",         sent.messages,
+            sent.gradients, sent.bytes, static_cast<double>(sent.last - sent.first) * 1e-9};
   }
 
   Wires& wires_;

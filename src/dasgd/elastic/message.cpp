@@ -156,7 +156,8 @@ void pass(Io& io, M& m) {
     io.set(m.held);
     io.number(m.can_stream);
     io.number(m.taken);
-    io.list(m.linked, [&](auto& member) { io.member(member); });
+    for (auto* list : {&m.linked, &m.places, &m.edges})
+      io.list(*list, [&](auto& member) { io.member(member); });
     io.list(m.records, [&](auto& record) { pass_record(io, record); });
   } else if constexpr (std::is_same_v<Kind, GradientMessage>) {
     pass_facts(io, m.facts);
@@ -168,9 +169,9 @@ void pass(Io& io, M& m) {
   } else if constexpr (std::is_same_v<Kind, BundleMessage>) {
     io.list(m.facts, [&](auto& facts) { pass_facts(io, facts); });
     io.require(m.facts.size() >= 2);
-    for (std::size_t i = 1; i < m.facts.size(); ++i) {
-      const GradientName before = m.facts[i - 1].name;
-      io.require(m.facts[i].name == GradientName{before.origin, before.sequence + 1});
+    if constexpr (!std::is_const_v<M>) {
+      GradientSet names;
+      for (const GradientFacts& facts : m.facts) io.require(names.insert(facts.name));
     }
     pass_format(io, m.format);
   } else if constexpr (std::is_same_v<Kind, Snapshot>) {

@@ -16,7 +16,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 6;
+inline constexpr std::uint16_t protocol_version = 7;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20,
@@ -64,6 +64,8 @@ struct Report {
   std::vector<Record> records;
   std::uint64_t taken = 0;       ///< gradients and bundles that have come on this link
   std::vector<WorkerId> linked;  ///< to whom I have a link: their gradients come by themselves
+  std::vector<WorkerId> places;  ///< of the tree, from the eldest
+  std::vector<WorkerId> edges;   ///< my neighbours in it
 };
 
 /// Numbers follow as the body.
@@ -73,8 +75,8 @@ struct GradientMessage {
   NumberFormat format = NumberFormat::of_float;
 };
 
-/// Gradients of one origin, one after the other, that have waited for the link. The sum of their
-/// updates follows as the body, packed.
+/// Gradients that have waited for the link: of one origin, one after the other, or on a tree of
+/// any. The sum of their updates follows as the body, packed.
 struct BundleMessage {
   std::vector<GradientFacts> facts;
   NumberFormat format = NumberFormat::of_float;

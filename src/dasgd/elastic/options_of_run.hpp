@@ -19,6 +19,8 @@ void take_options_of_run(const Objective<Real>& objective, const TrainOptions& r
   to.format = number_format<Real>;
   to.chooses_message = run.message == MessageFormat::automatic;
   to.packs = run.message != MessageFormat::full && !to.chooses_message;
+  if (run.relay && run.relay->kind == RelayChoice::Kind::tree)
+    to.limits.children = run.relay->children;
   to.limits.in_flight = std::min<std::size_t>(
       16, resolved_in_flight(run, objective.dimension() * sizeof(Number<Real>)));
   if (run.checkpoint.save)

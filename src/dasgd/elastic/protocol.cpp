@@ -22,6 +22,7 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
       links_(wires_, roster_),
       dialer_(options_, wires_, members_, roster_),
       windows_(options_, members_),
+      tree_(options_.limits.children, members_),
       holdings_(members_),
       end_(options_, members_, roster_),
       takeover_(options_, members_),

@@ -21,6 +21,7 @@
 #include "dasgd/elastic/holdings.hpp"
 #include "dasgd/elastic/retention.hpp"
 #include "dasgd/elastic/takeover.hpp"
+#include "dasgd/elastic/tree.hpp"
 #include "dasgd/elastic/windows.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/transport/endpoint.hpp"
@@ -58,7 +59,8 @@ struct MemberView {
   std::uint64_t messages = 0, gradients_sent = 0;
   double link_bytes_per_second = 0, seconds_behind = 0;
   double since_seconds = 0;
-  bool ended = false;  ///< it was there at the end of the run
+  std::string relation;  ///< in the tree: "parent", "child" or nothing
+  bool ended = false;    ///< it was there at the end of the run
 };
 
 /// What a member keeps beside its worker, in bytes.
@@ -220,7 +222,7 @@ class Protocol {
   void on(MemberLink& link, const Goodbye& goodbye, Nanoseconds now);
   void on_want(MemberLink& link, Nanoseconds now);
   void on_snapshot(MemberLink& link, Snapshot& snapshot, Nanoseconds now);
-  void admit(Parcel parcel, Nanoseconds now);
+  void admit(Parcel parcel, bool passes_on, Nanoseconds now);
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   void hear(const MemberLink& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
@@ -234,6 +236,9 @@ class Protocol {
 
   bool is_to_stream(const MemberLink& link) const;
   bool trusts_origins() const;
+  bool has_tree() const { return tree_.exists() && !windows_.relays_at_once(); }
+  bool is_edge(const MemberLink& link) const;
+  LinkStream::Route route_of(const MemberLink& link) const;
   double seconds_behind(const MemberLink& link, Nanoseconds now) const;
   void report_to(MemberLink& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
@@ -277,6 +282,7 @@ class Protocol {
   LinkTable links_;
   Dialer dialer_;
   const Windows windows_;
+  Tree tree_;
   Holdings holdings_;
   EndAgreement end_;
   Snapshots snapshots_;
@@ -284,7 +290,6 @@ class Protocol {
   Retention retention_;
   CutWatch cut_;
   Comparison comparison_;
-  std::string difference_;
   struct Counts {
     std::size_t not_folded = 0;     // came to a worker that is behind, since the last fold
     std::size_t not_looked_at = 0;  // own ones that the network's thread has not come to yet
@@ -292,9 +297,10 @@ class Protocol {
     bool has_news = false;          // to be reported at once
   } counts_;
   bool closed_ = false;
-  std::optional<Nanoseconds> begun_;
-  Nanoseconds ticked_at_ = 0;
-  std::optional<Nanoseconds> warned_of_links_at_;
+  struct Moments {
+    std::optional<Nanoseconds> begun, warned_of_links;
+    Nanoseconds ticked = 0;
+  } moments_;
   MessageChooser chooser_;
   std::vector<Event> events_;
 };

@@ -48,6 +48,7 @@ struct ProtocolLimits {
   std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
   std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
   std::size_t links = 8;                        ///< beyond: so many of one's own choice
+  std::size_t children = 0;                     ///< of a member in a tree of sums; 0: a mesh
 };
 
 struct ProtocolOptions {

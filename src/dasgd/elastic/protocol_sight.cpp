@@ -99,16 +99,17 @@ void Protocol::update_cut_state(Nanoseconds now) {
 void Protocol::tick(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (!begun_) begun_ = ticked_at_ = now;
-  if (const Nanoseconds late = now - ticked_at_ - options_.late_report(); late > 0)
+  if (!moments_.begun) moments_.begun = moments_.ticked = now;
+  if (const Nanoseconds late = now - moments_.ticked - options_.late_report(); late > 0)
     members_.ignore_gap(late);
-  ticked_at_ = now;
+  moments_.ticked = now;
   links_.tick(now);
-  if (!has_first_model() && !model_is_coming() && now - *begun_ > options_.give_up_after)
+  if (!has_first_model() && !model_is_coming() && now - *moments_.begun > options_.give_up_after)
     give_up(links_.has_open()
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
   find_cut(now);
+  if (has_tree() && tree_.draw(log().end())) counts_.has_news = true;
   dialer_.dial(links_, now);
   if (!retention_.copies().empty())
     retention_.drop_old_copies(members_.has_unseen_members() || is_merging(), now);
@@ -117,7 +118,11 @@ void Protocol::tick(Nanoseconds now) {
   report_news(now);
   for (auto& [id, link] : links_) {
     if (!link.open) continue;
-    if (now - link.reported_at >= options_.report_every) report_to(link, now);
+    // Onto a busy link beside a tree no more of them than it takes for a sign of life.
+    const bool is_beside = has_tree() && !is_edge(link) && wires_.queued_bytes(id) > 0;
+    if (now - link.reported_at >=
+        (is_beside ? options_.patience.suspect / 2 : options_.report_every))
+      report_to(link, now);
     pump(link, now);
   }
   measure(now);

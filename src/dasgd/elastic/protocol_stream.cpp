@@ -13,6 +13,11 @@ void Protocol::on(MemberLink& link, Report& report, Nanoseconds now) {
   link.stream.hear(report, names(), now);
   members_[link.member].reported = link.stream.reported();
   for (Record& record : report.records) hear(link, record, now);
+  link.is_edge_there =
+      std::find(report.edges.begin(), report.edges.end(), Membership::self) != report.edges.end();
+  if (has_tree() &&
+      (tree_.take(report.places, link.member, log().end()) || tree_.draw(log().end())))
+    counts_.has_news = true;
   holdings_.count_missing();
   check_budget(now);
   link.stream.catch_up(holdings_);
@@ -28,17 +33,18 @@ void Protocol::on_parcel(MemberLink& link, Nanoseconds now) {
   if (!parcel) return disconnect(link.id, now);
   link.stream.came(parcel);
   ++link.taken;
-  admit(parcel, now);
+  const bool passes_on = windows_.relays_at_once() || is_edge(link);
+  admit(parcel, passes_on, now);
   if (link.taken - link.acks_sent >= windows_.most_under_way() / 4) report_to(link, now);
-  if (windows_.relays_at_once())
+  if (passes_on)
     for (auto& [id, other] : links_) pump(other, now);
 }
 
-void Protocol::admit(Parcel parcel, Nanoseconds now) {
+void Protocol::admit(Parcel parcel, bool passes_on, Nanoseconds now) {
   if (!holdings_.is_new(parcel)) return holdings_.drop_copy();
   parcel.for_each([&](const GradientFacts& g) { holdings_.note(g.compute_set); });
   if (end_.admits_nothing()) return end_.hold_back(std::move(parcel));
-  holdings_.add(parcel, now, windows_.relays_at_once());
+  holdings_.add(parcel, now, passes_on);
   if (joined()) {  // before, it becomes part of the first model, without a staleness
     bool somebody_waits = false;
     {
@@ -82,7 +88,15 @@ void Protocol::report_to(MemberLink& link, Nanoseconds now) {
   me.t = names().size();
   me.computed = holdings_.announced(Membership::self);
   me.names = me.stopped ? roster_.hash(names()) : Hash{};
-  Report report{names(), link.stream.can_stream(holdings_), {}, link.taken, links_.members()};
+  link.stream.take_route(route_of(link));
+  link.told_edge = tree_.has_edge_to(link.member);
+  Report report{names(),
+                link.stream.can_stream(holdings_),
+                {},
+                link.taken,
+                links_.members(),
+                tree_.drawn(),
+                tree_.neighbours()};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;
@@ -137,8 +151,8 @@ bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
 
 // A model that is taken over now and then brings everything, but late: staleness is what it costs.
 void Protocol::warn_of_link(const MemberLink& link, Nanoseconds now) {
-  if (warned_of_links_at_ && now - *warned_of_links_at_ < options_.warn_again) return;
-  warned_of_links_at_ = now;
+  if (moments_.warned_of_links && now - *moments_.warned_of_links < options_.warn_again) return;
+  moments_.warned_of_links = now;
   say(now, fmt::format("the link to {} does not keep up at {:.1f} MB/s: gradients arrive late, and "
                        "stale gradients cost accuracy; use larger batches (`batch`) or longer "
                        "gradients (`pace.compute`)",
@@ -179,7 +193,10 @@ void Protocol::collect(Nanoseconds now) {
 
 void Protocol::send(MemberLink& link, const Parcel& parcel, Nanoseconds now) {
   links_.count_gradients(link, parcel.size());
-  if (parcel.first_name().origin == Membership::self) chooser_.sent(parcel.size(), now);
+  std::size_t own = 0;
+  parcel.for_each(
+      [&](const GradientFacts& g) { own += g.name.origin == Membership::self ? 1 : 0; });
+  if (own > 0) chooser_.sent(own, now);
   const auto packed = [&](std::size_t bytes) {
     return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
   };
@@ -208,9 +225,21 @@ bool Protocol::is_to_stream(const MemberLink& link) const {
 
 bool Protocol::trusts_origins() const { return !windows_.relays_at_once() && !end_.is_leaving(); }
 
+// Both ends have to call it one: what comes over it is passed on, and only by whoever knows that.
+bool Protocol::is_edge(const MemberLink& link) const {
+  return has_tree() && tree_.has_edge_to(link.member) && link.is_edge_there && link.told_edge;
+}
+
+LinkStream::Route Protocol::route_of(const MemberLink& link) const {
+  if (!has_tree()) return {};
+  const bool edge = is_edge(link);
+  return {true, edge, edge ? tree_.begin(link.member) : 0};
+}
+
 void Protocol::pump(MemberLink& link, Nanoseconds now) {
   const bool trusted = trusts_origins();
   link.stream.trust_origins(trusted);
+  link.stream.take_route(route_of(link));
   if (!is_to_stream(link)) return;
   link.stream.pump(log(),
                    {.most_under_way = windows_.most_under_way(),
@@ -219,6 +248,8 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
                     .folds = !windows_.relays_at_once(),
                     .repair_after = options_.repair_after,
                     .await_origin = options_.await_origin(trusted),
+                    .own = holdings_.announced(Membership::self),
+                    .await_relay = options_.await_lacked(trusted),
                     .has_room =
                         [this, id = link.id] {
                           return wires_.queued_bytes(id) < options_.limits.most_queued_bytes;

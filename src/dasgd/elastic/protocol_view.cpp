@@ -51,6 +51,7 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
                     .gradients = holdings_.announced(id),
                     .rate = m.rate,
                     .since_seconds = static_cast<double>(now - m.since) * 1e-9,
+                    .relation = tree_.relation(id),
                     .ended = m.state == MemberState::ended};
     const MemberLink* link = links_.to(id);
     if (link) {
@@ -109,13 +110,14 @@ Protocol::Audit Protocol::audit() const {
     if (r.digest != Hash{} && (i == 0 || r.names == audit.names))
       audit.digests.emplace_back(members_.label(worker_id(i)), r.digest);
   }
-  audit.difference = difference_;
+  audit.difference = comparison_.difference();
   audit.found_equal = comparison_.equal();
   audit.has_left = members_.me().left;
   audit.too_late = end_.too_late();
   audit.copies_dropped = holdings_.copies_dropped();
   audit.sent = links_.sent();
-  audit.links = links_.figures([this](WorkerId member) { return members_.label(member); });
+  audit.links = links_.figures([this](WorkerId member) { return members_.label(member); },
+                               [this](WorkerId member) { return tree_.relation(member); });
   return audit;
 }
 

@@ -109,11 +109,11 @@ void Protocol::digest_taken(const Hash& digest, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   const auto other = comparison_.end(digest);
   if (!other) return;
-  difference_ =
+  comparison_.note_difference(
       fmt::format("with the same {} gradients this member's model has the digest {}, that of {} {}",
                   other->of_other.names.size(), digest.text(), members_.label(other->from),
-                  other->of_other.digest.text());
-  say(now, difference_);
+                  other->of_other.digest.text()));
+  say(now, comparison_.difference());
   begin_ending(StopReason::failed, now);
 }
 
@@ -124,12 +124,15 @@ bool Protocol::model_is_coming() const {
 void Protocol::pull(Nanoseconds now) {
   if (end_.admits_nothing()) return;
   std::vector<Takeover::Giver> givers;
+  const Nanoseconds patience = options_.await_lacked(trusts_origins());
   for (auto& [id, link] : links_) {
     if (!link.open || !link.stream.has_reported() || link.goodbye) continue;
     if (!members_[link.member].record.joined) continue;
+    // Beside a tree more of what two members have may lie in different sums: neighbours first.
+    const bool is_beside = has_tree() && !is_edge(link);
     givers.push_back(
         {id, link.member, &link.stream.reported(),
-         link.stream.needs_its_model(names(), now, options_.await_lacked(trusts_origins()))});
+         link.stream.needs_its_model(names(), now, is_beside ? 2 * patience : patience)});
   }
   const auto asked = takeover_.ask(givers, names(), model_is_coming(), now);
   if (!asked) return;
@@ -231,7 +234,8 @@ void Protocol::settle_end(Nanoseconds now) {
         report_to_all(now);
         break;
       case Step::reopen:
-        for (Parcel& parcel : end_.reopen()) admit(std::move(parcel), now);
+        for (Parcel& parcel : end_.reopen())
+          admit(std::move(parcel), windows_.relays_at_once() || has_tree(), now);
         return;
       case Step::over:
         if (members_.me().ended)

@@ -66,6 +66,7 @@ std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
          {"gradients_per_message",
           m.messages > 0 ? static_cast<double>(m.gradients_sent) / static_cast<double>(m.messages)
                          : 0},
+         {"relation", m.relation},
          {"since_seconds", m.since_seconds}});
   std::string run;
   for (const std::byte b : protocol.run()) run += fmt::format("{:02x}", static_cast<unsigned>(b));

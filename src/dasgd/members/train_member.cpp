@@ -105,14 +105,11 @@ void require_elastic(const TrainOptions& options) {
     throw InputError(
         "members of an elastic run draw from all samples: `sampling` is own or independent");
   const RelayChoice relay = options.relay.value_or(RelayMode::none);
-  if (relay.kind == RelayChoice::Kind::tree)
-    throw InputError(
-        "members of an elastic run do not pass on sums yet: `topology.relay` is mesh or auto");
   if (options.topology != "full" || options.graph ||
       (!relay.chooses_links() && relay.mode != RelayMode::none))
     throw InputError(
         "members of an elastic run choose their links themselves: `topology.kind` must be "
-        "full (the default), `topology.relay` mesh or auto");
+        "full (the default), `topology.relay` mesh, tree or auto");
   if (!options.time_factors.empty())
     throw InputError(
         "`pace.speeds` is for the workers of one process; use `pace.slow` to slow down a member of "
@@ -171,9 +168,11 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
   constexpr std::array merges{"average", "union", "yield"};
   if (!member.facts_are_all)
-    member.facts = facts_of(objective, options) +
-                   fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
-                   member.facts;
+    member.facts =
+        facts_of(objective, options) +
+        fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
+        (member.limits.children > 0 ? fmt::format("relay: {}\n", to_string(*options.relay)) : "") +
+        member.facts;
   return std::make_unique<Member>(std::move(member));
 }
 

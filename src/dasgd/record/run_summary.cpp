@@ -116,13 +116,15 @@ std::string difference(const std::vector<ReplicaDigest>& digests) {
 
 Json link_json(const LinkFigures& link) {
   const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  return {{"to", link.to},
-          {"messages", link.messages},
-          {"gradients", link.gradients},
-          {"gradients_per_message",
-           share(static_cast<double>(link.gradients), static_cast<double>(link.messages))},
-          {"bytes", link.bytes},
-          {"bytes_per_second", share(static_cast<double>(link.bytes), link.seconds)}};
+  Json json{{"to", link.to},
+            {"messages", link.messages},
+            {"gradients", link.gradients},
+            {"gradients_per_message",
+             share(static_cast<double>(link.gradients), static_cast<double>(link.messages))},
+            {"bytes", link.bytes},
+            {"bytes_per_second", share(static_cast<double>(link.bytes), link.seconds)}};
+  if (!link.relation.empty()) json["relation"] = link.relation;
+  return json;
 }
 
 Json summary_json(const RunSummary& s) {

@@ -30,6 +30,7 @@ struct RankClocks {
 /// What one end has sent over a link, links that broke and were made again included.
 struct LinkFigures {
   std::string to;
+  std::string relation;         ///< in a tree: "parent" or "child"
   std::uint64_t messages = 0;   ///< of gradients
   std::uint64_t gradients = 0;  ///< in them
   std::uint64_t bytes = 0;      ///< of all frames

@@ -55,16 +55,15 @@ GradientSet intersection(GradientSet a, const GradientSet& b) {
 // Of names that are not in `plan.from`: what the log has whole. The rest is given up.
 void keep_what_can_be(const GradientSet& outside, const Log& log, Adoption& plan) {
   outside.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-    while (first < last) {
+    for (; first < last; ++first) {
+      if (plan.names.contains({o, first})) continue;  // kept with others of its bundle
       const Parcel kept = log.find({o, first});
-      const auto size = static_cast<std::uint32_t>(kept.size());
-      if (kept && kept.first_name().sequence == first && size <= last - first) {
-        plan.names.insert_range({o, first, first + size});
-        plan.add.push_back(kept);
-        first += size;
-      } else {
-        plan.abandoned.insert({o, first++});
+      if (!kept || !Log::is_within(kept, outside)) {
+        plan.abandoned.insert({o, first});
+        continue;
       }
+      kept.for_each([&](const GradientFacts& g) { plan.names.insert(g.name); });
+      plan.add.push_back(kept);
     }
   });
 }

@@ -15,8 +15,8 @@
 namespace dasgd::elastic {
 
 /// Gradients and bundles in the order in which they came. Each has a place that is never used
-/// again, so that readers keep a place and go on from there. A bundle is of one origin, without
-/// gaps, and is not taken apart.
+/// again, so that readers keep a place and go on from there. A bundle is not taken apart. It is of
+/// one origin, without gaps, or *mixed*: what a relay of a tree has summed.
 class Log {
  public:
   struct Entry {
@@ -32,8 +32,11 @@ class Log {
       names_.insert(g.name);
     });
     bytes_ += bytes_of(parcel);
+    mixed_ += is_mixed(parcel) ? 1 : 0;
     entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(parcel), now, at_once});
   }
+  /// Where what comes next will stand.
+  std::uint64_t end() const { return next_; }
   /// How many gradients and bundles.
   std::size_t size() const { return entries_.size(); }
   /// Of their numbers and, about, of what is known of them.
@@ -73,13 +76,25 @@ class Log {
   }
   bool has_all_of(const GradientSet& names) const {
     if (names.count_missing_from(names_) > 0) return false;
-    bool whole = true;  // only at the ends of a range can a bundle be cut
+    bool whole = true;
     names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      if (mixed_ > 0) {
+        for (; first < last && whole; ++first) whole = is_within(find({o, first}), names);
+        return;
+      }
+      // Only at the ends of a range can a bundle be cut.
       const Parcel begin = find({o, first}), end = find({o, last - 1});
       whole = whole && begin.first_name().sequence == first &&
               end.first_name().sequence + end.size() == last;
     });
     return whole;
+  }
+
+  /// Whether all of it is among these.
+  static bool is_within(const Parcel& parcel, const GradientSet& names) {
+    bool all = true;
+    parcel.for_each([&](const GradientFacts& g) { all = all && names.contains(g.name); });
+    return all;
   }
 
   /// Drops those of `names`, all of which are here, that have come by then; a bundle if all of it
@@ -89,15 +104,16 @@ class Log {
     GradientSet dropped;
     names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
       std::uint32_t next = first;
-      while (next < last) {
-        const auto entry = entries_.find(places_.at(key({o, next})));
-        const auto size = static_cast<std::uint32_t>(entry->second.parcel.size());
-        const bool whole =
-            entry->second.parcel.first_name().sequence == next && size <= last - next;
-        if (!whole || entry->second.since > by) break;
+      for (; next < last; ++next) {
+        const auto place = places_.find(key({o, next}));
+        if (place == places_.end()) continue;  // it went with others of its bundle
+        const auto entry = entries_.find(place->second);
+        if (entry->second.since > by || !is_within(entry->second.parcel, names)) break;
+        entry->second.parcel.for_each([&](const GradientFacts& g) {
+          places_.erase(key(g.name));
+          if (g.name.origin != o || g.name.sequence > next) dropped.insert(g.name);
+        });
         erase(entry);
-        for (const std::uint32_t end = next + size; next < end; ++next)
-          places_.erase(key({o, next}));
       }
       if (next > first) dropped.insert_range({o, first, next});
     });
@@ -118,6 +134,7 @@ class Log {
   using Entries = std::map<std::uint64_t, Entry>;
   void erase(Entries::iterator entry) {
     bytes_ -= bytes_of(entry->second.parcel);
+    mixed_ -= is_mixed(entry->second.parcel) ? 1 : 0;
     entries_.erase(entry);
   }
   static std::size_t bytes_of(const Parcel& parcel) {
@@ -126,11 +143,20 @@ class Log {
     parcel.for_each([&](const GradientFacts& g) { bytes += g.compute_set.size_in_bytes(); });
     return bytes;
   }
+  static bool is_mixed(const Parcel& parcel) {
+    const GradientName first = parcel.first_name();
+    std::uint32_t next = first.sequence;
+    bool mixed = false;
+    parcel.for_each([&](const GradientFacts& g) {
+      mixed = mixed || g.name.origin != first.origin || g.name.sequence != next++;
+    });
+    return mixed;
+  }
   static std::uint64_t key(GradientName name) {
     return std::uint64_t{index(name.origin)} << 32 | name.sequence;
   }
-  Entries entries_;  // by place
-  std::size_t bytes_ = 0;
+  Entries entries_;                    // by place
+  std::size_t bytes_ = 0, mixed_ = 0;  // of all; how many are mixed
   std::uint64_t next_ = 0;
   GradientSet names_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // by name

@@ -31,6 +31,7 @@ Graph full_graph(TrainOptions options, std::size_t workers) {
   options.workers = workers;
   options.topology = "full";
   options.graph.reset();
+  options.relay.reset();
   return graph_of(options);
 }
 
@@ -301,7 +302,9 @@ void validate(const Scenario& scenario, const TrainOptions& options, const Virtu
   const auto refuse = [](const std::string& what) {
     throw InputError("an elastic run in virtual time " + what);
   };
-  if (!graph_of(options).is_full()) refuse("links all members: `topology.kind` is full");
+  const bool in_tree = options.relay && options.relay->kind == RelayChoice::Kind::tree;
+  if (!in_tree && !graph_of(options).is_full())
+    refuse("links all members: `topology.kind` is full");
   if (options.sampling.deals()) refuse("draws from all samples: `sampling` is own or independent");
   if (world.arrivals) refuse("has all samples from the beginning: remove `pace.arrivals`");
   if (options.target_error || options.measure_gradients)

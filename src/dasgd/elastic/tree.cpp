@@ -1,0 +1,82 @@
+#include "dasgd/elastic/tree.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace dasgd::elastic {
+
+bool Tree::belongs(WorkerId member) const {
+  const Member& m = members_[member];
+  return (m.state == MemberState::here || m.state == MemberState::ended) && m.record.joined;
+}
+
+WorkerId Tree::eldest() const {
+  for (const WorkerId member : members_.by_age())
+    if (belongs(member)) return member;
+  return Membership::self;
+}
+
+std::size_t Tree::place_of(WorkerId member) const {
+  const auto at = std::find(places_.begin(), places_.end(), member);
+  return at == places_.end() ? nowhere : static_cast<std::size_t>(at - places_.begin());
+}
+
+bool Tree::draw(std::uint64_t log_end) {
+  if (!exists() || !belongs(Membership::self) || eldest() != Membership::self) return false;
+  auto places = places_;
+  for (std::size_t i = 0; i < places.size();) {
+    if (belongs(places[i])) {
+      ++i;
+      continue;
+    }
+    places[i] = places.back();
+    places.pop_back();
+  }
+  for (const WorkerId member : members_.by_age())
+    if (belongs(member) && std::find(places.begin(), places.end(), member) == places.end())
+      places.push_back(member);
+  return change_to(std::move(places), log_end);
+}
+
+bool Tree::take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end) {
+  if (!exists() || places.empty() || from != eldest()) return false;
+  if (std::set(places.begin(), places.end()).size() < places.size()) return false;
+  return change_to(places, log_end);
+}
+
+// What came before an edge was there has gone other ways, or was lost on them: it is not sent over
+// this one. Only a new leaf gets all that it lacks from its parent.
+bool Tree::change_to(std::vector<WorkerId> places, std::uint64_t log_end) {
+  if (places == places_) return false;
+  const auto old = std::exchange(places_, std::move(places));
+  std::map<WorkerId, std::uint64_t> edges;
+  const std::size_t own = place_of(Membership::self);
+  const auto add = [&](std::size_t place, bool is_child) {
+    const WorkerId member = places_[place];
+    const bool is_new_leaf = is_child && std::find(old.begin(), old.end(), member) == old.end();
+    const auto known = edges_.find(member);
+    edges[member] = known != edges_.end() ? known->second : is_new_leaf ? 0 : log_end;
+  };
+  if (own != nowhere && own > 0) add(parent_of(own), false);
+  for (std::size_t k = 1; own != nowhere && k <= children_; ++k)
+    if (own * children_ + k < places_.size()) add(own * children_ + k, true);
+  return std::exchange(edges_, edges) != edges;
+}
+
+std::vector<WorkerId> Tree::drawn() const {
+  return exists() && eldest() == Membership::self ? places_ : std::vector<WorkerId>();
+}
+
+std::vector<WorkerId> Tree::neighbours() const {
+  std::vector<WorkerId> all;
+  for (const auto& [member, begin] : edges_) all.push_back(member);
+  return all;
+}
+
+const char* Tree::relation(WorkerId member) const {
+  if (!has_edge_to(member)) return "";
+  return place_of(member) < place_of(Membership::self) ? "parent" : "child";
+}
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,53 @@
+// Over which links sums travel where members form a tree. Every member is linked to every other one
+// as in a mesh, but only the links of the tree carry what others have computed; the rest tell who
+// has what, so that what was lost can be sent again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "dasgd/elastic/membership/membership.hpp"
+
+namespace dasgd::elastic {
+
+/// The eldest member draws it, and draws as little anew as possible: whoever joins becomes a leaf,
+/// and the member at the last place moves to one that has become free.
+class Tree {
+ public:
+  /// `children` of each member; 0: there is no tree.
+  Tree(std::size_t children, const Membership& members) : children_(children), members_(members) {}
+
+  bool exists() const { return children_ > 0; }
+  /// Draws it, if that is for this member to do. `log_end`: where what comes later will stand in
+  /// the log. True if this member has other neighbours than before.
+  bool draw(std::uint64_t log_end);
+  /// As `from` has drawn it; only the eldest is believed. True as above.
+  bool take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end);
+
+  /// What others are told: all places, by the eldest; ...
+  std::vector<WorkerId> drawn() const;
+  /// ... and the neighbours of this member, by everybody.
+  std::vector<WorkerId> neighbours() const;
+  bool has_edge_to(WorkerId member) const { return edges_.contains(member); }
+  /// From which place in the log on what comes goes to this neighbour.
+  std::uint64_t begin(WorkerId neighbour) const { return edges_.at(neighbour); }
+  /// "parent", "child" or nothing: what this member is to us.
+  const char* relation(WorkerId member) const;
+
+ private:
+  friend struct StateOf;
+  static constexpr std::size_t nowhere = SIZE_MAX;
+  WorkerId eldest() const;
+  bool belongs(WorkerId member) const;
+  std::size_t place_of(WorkerId member) const;
+  std::size_t parent_of(std::size_t place) const { return (place - 1) / children_; }
+  bool change_to(std::vector<WorkerId> places, std::uint64_t log_end);
+
+  const std::size_t children_;
+  const Membership& members_;
+  std::vector<WorkerId> places_;  // the root, its children, theirs, ...
+  std::map<WorkerId, std::uint64_t> edges_;
+};
+
+}  // namespace dasgd::elastic
