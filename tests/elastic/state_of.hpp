@@ -85,7 +85,7 @@ struct StateOf {
   void operator()(const MemberLink& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
             l.acks_sent, l.reported_at, l.versions, l.digests, l.goodbye, l.is_edge_there,
-            l.told_edge);
+            l.is_edge_here);
   }
 
   void operator()(const Holdings& h) {

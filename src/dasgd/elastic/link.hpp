@@ -27,7 +27,7 @@ struct MemberLink {
   std::uint64_t digests = 0;               ///< how many of ours were sent, or came too early
   bool goodbye = false;
   /// Of the tree: the other end says that it is one, and so did our last report.
-  bool is_edge_there = false, told_edge = false;
+  bool is_edge_there = false, is_edge_here = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;
   IncomingFrame incoming;

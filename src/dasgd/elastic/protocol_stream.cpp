@@ -89,7 +89,7 @@ void Protocol::report_to(MemberLink& link, Nanoseconds now) {
   me.computed = holdings_.announced(Membership::self);
   me.names = me.stopped ? roster_.hash(names()) : Hash{};
   link.stream.take_route(route_of(link));
-  link.told_edge = tree_.has_edge_to(link.member);
+  link.is_edge_here = tree_.has_edge_to(link.member);
   Report report{names(),
                 link.stream.can_stream(holdings_),
                 {},
@@ -227,7 +227,7 @@ bool Protocol::trusts_origins() const { return !windows_.relays_at_once() && !en
 
 // Both ends have to call it one: what comes over it is passed on, and only by whoever knows that.
 bool Protocol::is_edge(const MemberLink& link) const {
-  return has_tree() && tree_.has_edge_to(link.member) && link.is_edge_there && link.told_edge;
+  return has_tree() && tree_.has_edge_to(link.member) && link.is_edge_there && link.is_edge_here;
 }
 
 LinkStream::Route Protocol::route_of(const MemberLink& link) const {

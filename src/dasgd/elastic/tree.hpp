@@ -1,6 +1,6 @@
 // Over which links sums travel where members form a tree. Every member is linked to every other one
-// as in a mesh, but only the links of the tree carry what others have computed; the rest tell who
-// has what, so that what was lost can be sent again.
+// as in a mesh, but only the links of the tree carry what others have computed. Over the other
+// links members report what they hold, so that what was lost can be sent again.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dasgd::elastic {
 
-/// The eldest member draws it, and draws as little anew as possible: whoever joins becomes a leaf,
+/// The eldest member draws it, and changes as little as possible: a newcomer becomes a leaf,
 /// and the member at the last place moves to one that has become free.
 class Tree {
  public:
@@ -25,7 +25,7 @@ class Tree {
   /// As `from` has drawn it; only the eldest is believed. True as above.
   bool take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end);
 
-  /// What others are told: all places, by the eldest; ...
+  /// What is reported to others: all places, by the eldest; ...
   std::vector<WorkerId> drawn() const;
   /// ... and the neighbours of this member, by everybody.
   std::vector<WorkerId> neighbours() const;

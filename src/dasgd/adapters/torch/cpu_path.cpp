@@ -68,4 +68,9 @@ std::string settle_cpu_path(const std::function<void(std::size_t)>& gradient_of)
   return chosen;
 }
 
+void compute_alone() {
+  static thread_local const bool alone = (at::init_num_threads(), true);
+  static_cast<void>(alone);
+}
+
 }  // namespace dasgd::torch_adapter

@@ -14,4 +14,8 @@ namespace dasgd::torch_adapter {
 /// was chosen.
 std::string settle_cpu_path(const std::function<void(std::size_t)>& gradient_of);
 
+/// The calling thread computes by itself from now on. LibTorch's setting is one of each thread:
+/// without it oneDNN starts a thread for every core beside each worker, which are never used again.
+void compute_alone();
+
 }  // namespace dasgd::torch_adapter

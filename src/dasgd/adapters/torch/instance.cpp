@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "dasgd/adapters/torch/blas.hpp"
+#include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
@@ -269,6 +270,7 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
+  if (how_.device.is_cpu()) compute_alone();
   // The interpreter as it is: what its optimiser specialises costs more than it brings here.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
   const bool turn = how_.channels_last && input.dim() == 4;
