@@ -105,6 +105,16 @@ def test_elastic_workers_that_never_begin_a_run():
     assert "dasgd: worker 0 ended with status 3; no run has begun" in done.stderr
 
 
+def test_elastic_workers_are_advertised_and_given_time():
+    show = ["--bare", "--", "sh", "-c", "echo $DASGD_ADVERTISE $DASGD_GONE_AFTER"]
+    done = launch("-n", "2", "--listen", "127.0.0.1:0", "--advertise", "here.example:7070", "--gone-after", "30s", *show)
+    assert sorted(done.stdout.split()) == ["30000000000"] * 2 + ["here.example:0", "here.example:7070"]
+    done = launch("--elastic", "--gone-after", "1s", "--", "true")
+    assert done.returncode == 2 and done.stderr == "dasgd: --gone-after 1s: must be at least 2s\n"
+    done = launch("--advertise", "here.example:7070", "--", "true")
+    assert done.returncode == 2 and "belong to elastic runs" in done.stderr
+
+
 def test_mistakes_are_one_line():
     for arguments in (
         [],

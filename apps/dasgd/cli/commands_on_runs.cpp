@@ -147,6 +147,23 @@ void CommandLine::add_launch() {
              "workers join the elastic run of another launch", must_not_be_empty);
   add_option(app, "--token-file", "FILE", launch_.token_file, "the token of that run",
              must_not_be_empty);
+  add_option(app, "--advertise", "HOST:PORT", launch_.advertise,
+             "elastic: address at which others reach the first worker, if different from --listen; "
+             "its host for all workers",
+             must_not_be_empty);
+  app->add_option_function<std::string>(
+         "--gone-after",
+         [this](const std::string& text) {
+           try {
+             launch_.gone_after = parse_duration(text);
+             if (*launch_.gone_after < std::chrono::seconds(2))
+               throw InputError("must be at least 2s");
+           } catch (const InputError& error) {
+             throw InputError(fmt::format("--gone-after {}: {}", text, error.what()));
+           }
+         },
+         "elastic: a member that is silent for this long is no longer awaited (default: 10s)")
+      ->type_name("T");
   add_option(app, "--restarts", "N", launch_.restarts,
              "elastic: how often one worker is replaced (default: 3)", must_be_count_or_zero);
   add_option(app, "--out", "DIR", launch_.out,

@@ -56,7 +56,8 @@ struct LaunchRequest {
 
   // Where workers are members of an elastic run.
   bool elastic = false;
-  std::string listen, join, token_file, out;
+  std::string listen, join, advertise, token_file, out;
+  std::optional<std::chrono::nanoseconds> gone_after;
   unsigned restarts = 3;  ///< of one worker
 };
 /// Becomes a launcher that runs a program once per worker.

@@ -99,9 +99,11 @@ int launch_command(const LaunchRequest& request) {
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // lines come when they are printed
   if (request.elastic || !request.listen.empty() || !request.join.empty())
     return launch_members(request);
-  if (!request.token_file.empty() || !request.out.empty())
+  if (!request.token_file.empty() || !request.out.empty() || !request.advertise.empty() ||
+      request.gone_after)
     throw InputError(
-        "--token-file and --out belong to elastic runs: --elastic, --listen or --join");
+        "--token-file, --out, --advertise and --gone-after belong to elastic runs: --elastic, "
+        "--listen or --join");
   std::vector<std::string> all = mpirun(request);
   if (::geteuid() == 0) {  // the usual user in containers
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);

@@ -33,7 +33,8 @@ class MemberLauncher {
  public:
   explicit MemberLauncher(const LaunchRequest& request)
       : request_(request), place_(request.out), workers_(request.workers) {
-    if (!request.listen.empty()) members::require_address(request.listen);
+    for (const std::string& address : {request.listen, request.advertise})
+      if (!address.empty()) members::require_address(address);
     if (request.join.empty() && request.token_file.empty()) {
       token_ = place_.path() / "token";
       tcp::write_token(token_, tcp::Token::random());
@@ -99,6 +100,10 @@ class MemberLauncher {
       member.name =
           fmt::format("{}@{}-{}", worker.directory.filename().string(), host_name(), ::getpid());
     member.listen = k == 0 && !request_.listen.empty() ? request_.listen : any_port();
+    // Another worker of this machine has another port.
+    const auto host = request_.advertise.substr(0, request_.advertise.rfind(':'));
+    if (!host.empty()) member.advertise = k == 0 ? request_.advertise : host + ":0";
+    if (request_.gone_after) member.gone = request_.gone_after->count();
     member.put_into_environment();
     Children::Streams streams{STDOUT_FILENO, STDERR_FILENO};
     if (!request_.bare) streams = {lines_.open(k, false), lines_.open(k, true)};

@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char *directory_name = "DASGD_MEMBER_DIR", *token_name = "DASGD_TOKEN_FILE",
                      *listen_name = "DASGD_LISTEN", *begins_name = "DASGD_BEGINS",
-                     *join_name = "DASGD_JOIN", *name_name = "DASGD_MEMBER_NAME";
+                     *join_name = "DASGD_JOIN", *name_name = "DASGD_MEMBER_NAME",
+                     *advertise_name = "DASGD_ADVERTISE", *gone_name = "DASGD_GONE_AFTER";
 constexpr const char* model_sign = "has-model";
 
 std::string text_of(const char* name) {
@@ -30,12 +31,17 @@ void Launched::put_into_environment() const {
   ::setenv(begins_name, begins ? "1" : "", 1);
   ::setenv(join_name, join_at.c_str(), 1);
   ::setenv(name_name, name.c_str(), 1);
+  ::setenv(advertise_name, advertise.c_str(), 1);
+  ::setenv(gone_name, gone ? std::to_string(*gone).c_str() : "", 1);
 }
 
 std::optional<Launched> Launched::from_environment() {
   if (text_of(directory_name).empty()) return std::nullopt;
-  return Launched{text_of(directory_name),       text_of(token_name), text_of(listen_name),
-                  !text_of(begins_name).empty(), text_of(join_name),  text_of(name_name)};
+  Launched launched{text_of(directory_name),       text_of(token_name), text_of(listen_name),
+                    !text_of(begins_name).empty(), text_of(join_name),  text_of(name_name),
+                    text_of(advertise_name)};
+  if (const std::string gone = text_of(gone_name); !gone.empty()) launched.gone = std::stoll(gone);
+  return launched;
 }
 
 std::vector<std::string> launched_addresses(const std::filesystem::path& directory) {
@@ -60,6 +66,8 @@ MemberOptions member_options(const Launched& launched, const std::stop_token& st
   MemberOptions options;
   options.name = launched.name.empty() ? launched.directory.filename().string() : launched.name;
   options.listen = launched.listen;
+  options.advertise = launched.advertise;
+  if (launched.gone) options.patience.gone = *launched.gone;
   options.directory = launched.directory;
   options.token = tcp::Token::from_file_or_environment(launched.token_file);
   if (launched.begins) return options;

@@ -16,9 +16,11 @@ struct Launched {
   std::filesystem::path directory;  ///< of its own; beside it those of the others of this launch
   std::filesystem::path token_file;
   std::string listen;
-  bool begins = false;       ///< the run
-  std::string join_at = {};  ///< else: addresses of a run elsewhere, separated by commas
-  std::string name = {};     ///< of the member; empty: that of its directory
+  bool begins = false;         ///< the run
+  std::string join_at = {};    ///< else: addresses of a run elsewhere, separated by commas
+  std::string name = {};       ///< of the member; empty: that of its directory
+  std::string advertise = {};  ///< see MemberOptions
+  std::optional<Nanoseconds> gone = {};  ///< Patience::gone; nothing: the default
 
   /// For the processes that this one starts.
   void put_into_environment() const;

@@ -67,7 +67,9 @@ void SimMember<Real>::send(LinkId link, Bytes header, std::span<const std::byte>
 template <typename Real>
 std::size_t SimMember<Real>::queued_bytes(LinkId link) const {
   const auto at = wires.find(link);
-  return at == wires.end() ? 0 : world.wires_.at(at->second.first)->bytes[1 - at->second.second];
+  if (at == wires.end()) return 0;
+  const std::size_t bytes = world.wires_.at(at->second.first)->bytes[1 - at->second.second];
+  return bytes - std::min(bytes, world.options_.kernel_bytes);
 }
 
 template <typename Real>

@@ -83,6 +83,7 @@ class MembersRun final : Follower {
     w.fuse = 1;
     w.keeps_all = false;
     w.apply = given_.apply;
+    if (given_.nic || given_.bandwidth) w.kernel_bytes = most_unsent;
     w.compute_time = [this](std::size_t member, std::uint64_t k) {
       return compute_time(worker_of(member), k);
     };

@@ -33,6 +33,7 @@ struct WorldOptions {
   Nanoseconds apply = 10'000;
   // ... or what these functions say.
   std::function<Nanoseconds(std::size_t member, std::uint64_t gradient)> compute_time;
+  std::size_t kernel_bytes = 0;  ///< of what waits for a link, out of the protocol's sight
   /// When a frame that is sent now arrives.
   std::function<Nanoseconds(std::size_t from, std::size_t to, std::size_t bytes, Nanoseconds now)>
       arrival;

@@ -16,7 +16,6 @@ using Step = Advance::Step;
 using boost::system::error_code;
 
 constexpr std::size_t turn_bytes = 1 << 20;  // then it is another link's turn
-constexpr int most_unsent = 128 << 10;       // bytes in the kernel that have not left
 constexpr const char* closed_here = "closed here";
 
 }  // namespace
@@ -41,7 +40,7 @@ Link::Link(LinkId id, Socket socket, const Identity& identity, bool dialed, Owne
   socket_.set_option(net::ip::tcp::no_delay(true), gone);
   // What waits for a thin network waits here, where it can still be summed up, not in the kernel.
   using UnsentLimit = net::detail::socket_option::integer<IPPROTO_TCP, TCP_NOTSENT_LOWAT>;
-  socket_.set_option(UnsentLimit(most_unsent), gone);
+  socket_.set_option(UnsentLimit(static_cast<int>(most_unsent)), gone);
 }
 
 void Link::start(std::chrono::milliseconds limit) {
