@@ -39,7 +39,6 @@ struct Streamed : ::testing::Test {
                  .folds = true,
                  .repair_after = 10,
                  .await_origin = 100,
-                 .own = holdings.announced(Membership::self),
                  .await_relay = 100,
                  .has_room = [&] { return has_room; },
                  .send = [&](const Parcel& parcel) { sizes.push_back(parcel.size()); }},

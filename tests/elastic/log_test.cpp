@@ -129,6 +129,21 @@ TEST(Log, KeepsMixedBundlesWhole) {
   EXPECT_EQ(log.size(), 1u);
 }
 
+TEST(Log, ForgetsAllNamesOfAMixedBundleThatItDrops) {
+  Log log;
+  log.add(sum_of({{a, 1}, {a, 4}}), 1, true);
+  log.add(named(a, 0), 50, true);  // keeps those behind it in its range
+  GradientSet unneeded;
+  unneeded.insert_range({a, 0, 2});
+  unneeded.insert({a, 4});
+  log.drop(unneeded, 10);
+  GradientSet left;
+  left.insert({a, 0});
+  EXPECT_EQ(log.names(), left);
+  log.add(named(a, 1), 60, true);
+  EXPECT_EQ(log.size(), 2u);
+}
+
 // Names that were given up come back in other company.
 TEST(Log, KeepsANameInOnePlace) {
   Log log;

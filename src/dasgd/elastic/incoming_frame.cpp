@@ -3,6 +3,18 @@
 #include "dasgd/core/packing.hpp"
 
 namespace dasgd::elastic {
+namespace {
+
+// And without gaps.
+bool is_of_one_origin(const std::vector<GradientFacts>& facts) {
+  for (std::size_t i = 1; i < facts.size(); ++i) {
+    const GradientName before = facts[i - 1].name;
+    if (facts[i].name != GradientName{before.origin, before.sequence + 1}) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 std::optional<std::span<std::byte>> IncomingFrame::begin(Message message, std::uint64_t bytes,
                                                          Allowed allowed,
@@ -22,6 +34,8 @@ std::optional<std::span<std::byte>> IncomingFrame::begin(Message message, std::u
     return std::span(packed_);
   }
   if (auto* b = std::get_if<BundleMessage>(&*message_)) {
+    // Only relays of a tree sum what several have made.
+    if (options.limits.children == 0 && !is_of_one_origin(b->facts)) return std::nullopt;
     // Packed numbers are never longer than they lie in memory, but for what blocks say.
     if (!allowed.gradients || b->format != options.format || bytes > 2 * options.model_bytes() + 16)
       return std::nullopt;

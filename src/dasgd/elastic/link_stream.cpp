@@ -127,23 +127,26 @@ void LinkStream::send(const Parcel& parcel, const Rules& rules) {
 // so were those behind it, when none has come for long. They leave as one.
 void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) {
   const bool none_comes = now - own_seen_at_ > rules.await_relay;
-  const std::uint32_t last = none_comes ? rules.own : own_seen_;
-  if (last <= own_prefix_ || now - hole_since_ < rules.repair_after || !has_room(rules)) return;
+  const bool has_hole = own_seen_ > own_prefix_ && now - hole_since_ >= rules.repair_after;
+  if (!(none_comes || has_hole) || !has_room(rules)) return;
   if (now - resent_at_ > rules.await_relay) resent_ = {};  // it came in a sum with something else
   Pending sum;
-  for (std::uint32_t k = own_prefix_; k < last; ++k) {
-    const GradientName name{Membership::self, k};
-    const bool is_lost = k < own_seen_;
-    if (reported_.contains(name) || resent_.contains(name)) continue;
-    if (!is_lost && promised_.contains(name)) continue;
-    const auto since = log.since(name);
-    if (!since || now - *since < (is_lost ? rules.repair_after : rules.await_relay)) continue;
+  const auto add = [&](GradientName name) {
+    const bool is_lost = name.sequence < own_seen_;
+    if (!is_lost && (!none_comes || promised_.contains(name))) return;
+    if (resent_.contains(name)) return;
+    if (now - *log.since(name) < (is_lost ? rules.repair_after : rules.await_relay)) return;
     const Parcel parcel = log.find(name);
-    if (parcel.size() > 1) continue;  // it was given up here, and came back in a sum
+    if (parcel.size() > 1) return;  // it was given up here, and came back in a sum
     resent_.insert(name);
     resent_at_ = now;
     sum.add(parcel);
-  }
+  };
+  log.names().for_each_range_missing_from(
+      reported_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        if (origin != Membership::self) return;
+        for (; first < last; ++first) add({origin, first});
+      });
   while (!sum.empty()) send(sum.take(), rules);
 }
 

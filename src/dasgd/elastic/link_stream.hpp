@@ -40,7 +40,6 @@ class LinkStream {
     std::size_t most_under_way = 0;
     bool folds = false;  ///< what has waited for a full link leaves as one
     Nanoseconds repair_after = 0, await_origin = 0;
-    std::uint32_t own = 0;           ///< gradients that this member has made
     Nanoseconds await_relay = 0;     ///< on a tree, before own ones are sent past it
     std::function<bool()> has_room;  ///< in what lies below the link
     std::function<void(const Parcel&)> send;

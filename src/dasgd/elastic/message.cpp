@@ -170,8 +170,10 @@ void pass(Io& io, M& m) {
     io.list(m.facts, [&](auto& facts) { pass_facts(io, facts); });
     io.require(m.facts.size() >= 2);
     if constexpr (!std::is_const_v<M>) {
-      GradientSet names;
-      for (const GradientFacts& facts : m.facts) io.require(names.insert(facts.name));
+      std::vector<GradientName> names;
+      for (const GradientFacts& facts : m.facts) names.push_back(facts.name);
+      std::sort(names.begin(), names.end());
+      io.require(std::adjacent_find(names.begin(), names.end()) == names.end());
     }
     pass_format(io, m.format);
   } else if constexpr (std::is_same_v<Kind, Snapshot>) {

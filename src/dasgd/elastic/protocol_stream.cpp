@@ -248,7 +248,6 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
                     .folds = !windows_.relays_at_once(),
                     .repair_after = options_.repair_after,
                     .await_origin = options_.await_origin(trusted),
-                    .own = holdings_.announced(Membership::self),
                     .await_relay = options_.await_lacked(trusted),
                     .has_room =
                         [this, id = link.id] {

@@ -111,7 +111,7 @@ class Log {
         if (entry->second.since > by || !is_within(entry->second.parcel, names)) break;
         entry->second.parcel.for_each([&](const GradientFacts& g) {
           places_.erase(key(g.name));
-          if (g.name.origin != o || g.name.sequence > next) dropped.insert(g.name);
+          if (g.name.origin != o || g.name.sequence != next) dropped.insert(g.name);
         });
         erase(entry);
       }
