@@ -8,7 +8,7 @@
 namespace dasgd::elastic::test {
 namespace {
 
-/// Five members, of whom this one is the second eldest.
+/// Five members, of whom this one is the second oldest.
 struct Trees : ::testing::Test {
   Trees() {
     for (std::uint64_t age = 0; age < 5; ++age)
@@ -41,7 +41,7 @@ struct Trees : ::testing::Test {
   Tree tree{2, members};
 };
 
-TEST_F(Trees, AreDrawnByTheEldestAlone) {
+TEST_F(Trees, AreDrawnByTheOldestAlone) {
   EXPECT_FALSE(tree.draw(1));
   EXPECT_TRUE(tree.drawn().empty());
   EXPECT_FALSE(tree.take(of({0, 1, 2, 3, 4}), numbers[2], 1));
@@ -56,7 +56,7 @@ TEST_F(Trees, AreDrawnByTheEldestAlone) {
 
 TEST_F(Trees, TheLastTakesTheEmptyPlaceAndOthersStay) {
   ASSERT_TRUE(tree.take(of({0, 1, 2, 3, 4}), numbers[0], 1));
-  EXPECT_TRUE(dies(0));  // this one is the eldest now, and the last moves to the top
+  EXPECT_TRUE(dies(0));  // this one is the oldest now, and the last moves to the top
   EXPECT_EQ(tree.drawn(), of({4, 1, 2, 3}));
   EXPECT_STREQ(tree.relation(numbers[4]), "parent");
   EXPECT_EQ(tree.begin(numbers[4]), 0u);  // it was a leaf here: the link was one of the tree before

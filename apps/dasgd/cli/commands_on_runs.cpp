@@ -1,5 +1,7 @@
 // The commands that look at runs, or make many of them.
+#include <chrono>
 #include <fmt/format.h>
+#include <functional>
 
 #include "cli/argument_mistakes.hpp"
 #include "cli/command_line.hpp"
@@ -7,6 +9,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/run.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -24,6 +27,23 @@ std::string engine_in(const std::string& config_file) {
   }
 }
 
+using Time = std::chrono::nanoseconds;
+
+void add_duration(CLI::App* app, const std::string& option, Time (*parse)(const std::string&),
+                  const std::function<void(Time)>& set, const std::string& help) {
+  app->add_option_function<std::string>(
+         option,
+         [=](const std::string& text) {
+           try {
+             set(parse(text));
+           } catch (const InputError& error) {
+             throw InputError(fmt::format("{} {}: {}", option, text, error.what()));
+           }
+         },
+         help)
+      ->type_name("T");
+}
+
 }  // namespace
 
 void CommandLine::add_check() {
@@ -34,17 +54,10 @@ void CommandLine::add_check() {
       ->required();
   add_option(app, "--eta", "X", check_.options.eta, "step size to certify");
   add_option(app, "--L", "X", check_.options.L, "smoothness constant of the objective");
-  app->add_option_function<std::string>(
-         "--tolerance",
-         [this](const std::string& text) {
-           try {
-             check_.options.tolerance = parse_duration(text).count();
-           } catch (const InputError& error) {
-             throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
-           }
-         },
-         "tolerance between clocks (default: as the trace states; 0 on one machine)")
-      ->type_name("T");
+  add_duration(
+      app, "--tolerance", parse_duration,
+      [this](auto time) { check_.options.tolerance = time.count(); },
+      "tolerance between clocks (default: as the trace states; 0 on one machine)");
   app->add_flag("--json", check_.json, "print one JSON object with all events");
   app->footer(
       "Checks that counters are consecutive, that every worker applies every gradient once, "
@@ -151,19 +164,9 @@ void CommandLine::add_launch() {
              "elastic: address at which others reach the first worker, if different from --listen; "
              "its host for all workers",
              must_not_be_empty);
-  app->add_option_function<std::string>(
-         "--gone-after",
-         [this](const std::string& text) {
-           try {
-             launch_.gone_after = parse_duration(text);
-             if (*launch_.gone_after < std::chrono::seconds(2))
-               throw InputError("must be at least 2s");
-           } catch (const InputError& error) {
-             throw InputError(fmt::format("--gone-after {}: {}", text, error.what()));
-           }
-         },
-         "elastic: a member that is silent for this long is no longer awaited (default: 10s)")
-      ->type_name("T");
+  add_duration(
+      app, "--gone-after", config::parse_timeout, [this](auto time) { launch_.gone_after = time; },
+      "elastic: a member that is silent for this long is no longer awaited (default: 10s)");
   add_option(app, "--restarts", "N", launch_.restarts,
              "elastic: how often one worker is replaced (default: 3)", must_be_count_or_zero);
   add_option(app, "--out", "DIR", launch_.out,

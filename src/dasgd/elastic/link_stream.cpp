@@ -138,8 +138,8 @@ void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) 
     if (now - *log.since(name) < (is_lost ? rules.repair_after : rules.await_relay)) return;
     const Parcel parcel = log.find(name);
     if (parcel.size() > 1) return;  // it was given up here, and came back in a sum
+    if (resent_.size() == 0) resent_at_ = now;
     resent_.insert(name);
-    resent_at_ = now;
     sum.add(parcel);
   };
   log.names().for_each_range_missing_from(

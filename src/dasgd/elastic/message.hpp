@@ -64,7 +64,7 @@ struct Report {
   std::vector<Record> records;
   std::uint64_t taken = 0;       ///< gradients and bundles that have come on this link
   std::vector<WorkerId> linked;  ///< to whom I have a link: their gradients come by themselves
-  std::vector<WorkerId> places;  ///< of the tree, from the eldest
+  std::vector<WorkerId> places;  ///< of the tree, from the oldest
   std::vector<WorkerId> edges;   ///< my neighbours in it
 };
 

@@ -11,7 +11,7 @@ bool Tree::belongs(WorkerId member) const {
   return (m.state == MemberState::here || m.state == MemberState::ended) && m.record.joined;
 }
 
-WorkerId Tree::eldest() const {
+WorkerId Tree::oldest() const {
   for (const WorkerId member : members_.by_age())
     if (belongs(member)) return member;
   return Membership::self;
@@ -23,7 +23,7 @@ std::size_t Tree::place_of(WorkerId member) const {
 }
 
 bool Tree::draw(std::uint64_t log_end) {
-  if (!exists() || !belongs(Membership::self) || eldest() != Membership::self) return false;
+  if (!exists() || !belongs(Membership::self) || oldest() != Membership::self) return false;
   auto places = places_;
   for (std::size_t i = 0; i < places.size();) {
     if (belongs(places[i])) {
@@ -40,7 +40,7 @@ bool Tree::draw(std::uint64_t log_end) {
 }
 
 bool Tree::take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end) {
-  if (!exists() || places.empty() || from != eldest()) return false;
+  if (!exists() || places.empty() || from != oldest()) return false;
   if (std::set(places.begin(), places.end()).size() < places.size()) return false;
   return change_to(places, log_end);
 }
@@ -65,7 +65,7 @@ bool Tree::change_to(std::vector<WorkerId> places, std::uint64_t log_end) {
 }
 
 std::vector<WorkerId> Tree::drawn() const {
-  return exists() && eldest() == Membership::self ? places_ : std::vector<WorkerId>();
+  return exists() && oldest() == Membership::self ? places_ : std::vector<WorkerId>();
 }
 
 std::vector<WorkerId> Tree::neighbours() const {

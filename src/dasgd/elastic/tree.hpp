@@ -11,7 +11,7 @@
 
 namespace dasgd::elastic {
 
-/// The eldest member draws it, and changes as little as possible: a newcomer becomes a leaf,
+/// The oldest member draws it, and changes as little as possible: a newcomer becomes a leaf,
 /// and the member at the last place moves to one that has become free.
 class Tree {
  public:
@@ -22,10 +22,10 @@ class Tree {
   /// Draws it, if that is for this member to do. `log_end`: where what comes later will stand in
   /// the log. True if this member has other neighbours than before.
   bool draw(std::uint64_t log_end);
-  /// As `from` has drawn it; only the eldest is believed. True as above.
+  /// As `from` has drawn it; only the oldest is believed. True as above.
   bool take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end);
 
-  /// What is reported to others: all places, by the eldest; ...
+  /// What is reported to others: all places, by the oldest; ...
   std::vector<WorkerId> drawn() const;
   /// ... and the neighbours of this member, by everybody.
   std::vector<WorkerId> neighbours() const;
@@ -38,7 +38,7 @@ class Tree {
  private:
   friend struct StateOf;
   static constexpr std::size_t nowhere = SIZE_MAX;
-  WorkerId eldest() const;
+  WorkerId oldest() const;
   bool belongs(WorkerId member) const;
   std::size_t place_of(WorkerId member) const;
   std::size_t parent_of(std::size_t place) const { return (place - 1) / children_; }

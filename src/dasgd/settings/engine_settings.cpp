@@ -8,12 +8,6 @@
 namespace dasgd::config {
 namespace {
 
-std::chrono::nanoseconds parse_timeout(const std::string& text) {
-  const auto timeout = parse_duration(text);
-  if (timeout < std::chrono::seconds(2)) throw InputError("must be at least 2s");
-  return timeout;
-}
-
 unsigned short parse_port(const std::string& text) {
   constexpr unsigned short usual = 9797;
   return text.empty() ? usual : static_cast<unsigned short>(parse_whole(text, 65535));

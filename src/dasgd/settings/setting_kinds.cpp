@@ -64,6 +64,12 @@ double parse_positive(const std::string& text) {
   return value;
 }
 
+std::chrono::nanoseconds parse_timeout(const std::string& text) {
+  const auto timeout = parse_duration(text);
+  if (timeout < std::chrono::seconds(2)) throw InputError("must be at least 2s");
+  return timeout;
+}
+
 double parse_not_negative(const std::string& text) {
   const double value = parse_real(text);
   if (value < 0) throw InputError("must not be negative");

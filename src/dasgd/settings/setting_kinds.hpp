@@ -32,6 +32,8 @@ bool parse_flag(const std::string& text);
 double parse_positive(const std::string& text);
 double parse_not_negative(const std::string& text);
 std::uint64_t parse_count(const std::string& text, std::size_t least);
+/// A duration of at least two seconds, after which a silent process is no longer awaited.
+std::chrono::nanoseconds parse_timeout(const std::string& text);
 
 /// What a setting is called and what --help says of it.
 struct SettingName {

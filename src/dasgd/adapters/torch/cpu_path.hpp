@@ -14,8 +14,9 @@ namespace dasgd::torch_adapter {
 /// was chosen.
 std::string settle_cpu_path(const std::function<void(std::size_t)>& gradient_of);
 
-/// The calling thread computes by itself from now on. LibTorch's setting is one of each thread:
-/// without it oneDNN starts a thread for every core beside each worker, which are never used again.
+/// The calling thread computes without helpers from now on. LibTorch keeps the number of threads
+/// for each thread; without this oneDNN starts one for every core beside each worker, and they
+/// idle.
 void compute_alone();
 
 }  // namespace dasgd::torch_adapter
