@@ -21,8 +21,10 @@ TEST(ThinProduct, AddsWhatALibraryMultiplies) {
       const Matrix a = drawn(rows, 9), b = drawn(9, thin_columns(wanted));
       const Matrix before = drawn(rows, b.cols()), other = drawn(rows, b.cols());
       Matrix product = before, transposed = b;
-      add_thin_product({a.data(), a.cols(), 1}, thin_view(b), thin_view(product));
-      add_thin_product({a.data(), 1, a.cols()}, thin_view(other), thin_view(transposed));
+      add_thin_product({a.data(), a.cols(), 1}, thin_view(b, b.cols()),
+                       thin_view(product, b.cols()));
+      add_thin_product({a.data(), 1, a.cols()}, thin_view(other, b.cols()),
+                       thin_view(transposed, b.cols()));
       EXPECT_LT((product - before - a * b).cwiseAbs().maxCoeff(), 1e-5) << wanted;
       EXPECT_LT((transposed - b - a.transpose() * other).cwiseAbs().maxCoeff(), 1e-5) << wanted;
     }
@@ -32,7 +34,7 @@ TEST(ThinProduct, AddsWhatALibraryMultiplies) {
 TEST(ThinProduct, RoundsEachProductInTheOrderOfTheRows) {
   const Matrix a = drawn(11, 40), b = drawn(40, thin_columns(10));
   Matrix product = Matrix::Zero(a.rows(), b.cols());
-  add_thin_product({a.data(), a.cols(), 1}, thin_view(b), thin_view(product));
+  add_thin_product({a.data(), a.cols(), 1}, thin_view(b, b.cols()), thin_view(product, b.cols()));
 #ifdef __x86_64__
   for (Eigen::Index row = 0; row < a.rows(); ++row)
     for (Eigen::Index column = 0; column < b.cols(); ++column) {

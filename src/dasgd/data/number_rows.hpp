@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "dasgd/data/wide_loops.hpp"
 
 namespace dasgd {
 
@@ -42,9 +45,11 @@ class MemoryRows final : public NumberRows {
   std::size_t rows() const override { return numbers_.size() / width_; }
   std::size_t width() const override { return width_; }
   void copy(std::size_t row, std::span<float> to) const override {
-    const Number* const from = numbers_.data() + row * width_;
-    std::transform(from, from + width_, to.begin(),
-                   [](Number number) { return static_cast<float>(number); });
+    const std::span from(numbers_.data() + row * width_, width_);
+    if constexpr (std::is_same_v<Number, std::uint8_t>)
+      widen(from, to.data());
+    else
+      std::copy(from.begin(), from.end(), to.begin());
   }
   bool may_miss() const override { return !std::is_integral_v<Number>; }
   /// Rows of a batch lie anywhere: without this each one is waited for. The processor goes on by

@@ -13,6 +13,7 @@
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/moments.hpp"
+#include "dasgd/data/wide_loops.hpp"
 
 namespace dasgd {
 namespace {
@@ -156,12 +157,9 @@ void Preprocessing::apply(std::span<float> sample) const {
     for (std::size_t c = 0; c < sample.size(); ++c)
       if (std::isnan(sample[c])) sample[c] = fill[c];
   if (mean.empty()) return;
-  // One sum, then one product: what LibTorch does in model.pt, to the bit.
   if (const std::size_t plane = period(); plane > 1) {
-    for (std::size_t c = 0; c < mean.size(); ++c) {
-      const float less = mean[c], times = factor[c];  // nothing that is written can change them
-      for (float& value : sample.subspan(c * plane, plane)) value = (value - less) * times;
-    }
+    for (std::size_t c = 0; c < mean.size(); ++c)
+      rescale(sample.subspan(c * plane, plane), mean[c], factor[c]);
   } else {
     for (std::size_t c = 0; c < sample.size(); ++c) sample[c] = (sample[c] - mean[c]) * factor[c];
   }

@@ -33,13 +33,13 @@ Matrix gather(const ClassifiedRows& data, Rows rows) {
   return z;
 }
 
-/// The weights; where classes leave a part of a vector register, with as many classes of zeros
-/// more.
+/// The weights; with classes of zeros more where products need them.
 class Weights {
  public:
   Weights(std::span<const float> x, std::size_t classes)
-      : classes_(size(classes)), view_{x.data(), size(x.size() / classes), thin_columns(classes_)} {
-    if (view_.columns == classes_) return;
+      : classes_(size(classes)),
+        view_{x.data(), size(x.size() / classes), thin_columns(classes_), thin_columns(classes_)} {
+    if (!is_padded()) return;
     padded_ = Matrix::Zero(view_.rows, view_.columns);
     padded_.leftCols(classes_) = Eigen::Map<const Matrix>(x.data(), view_.rows, classes_);
     view_.numbers = padded_.data();
@@ -47,9 +47,10 @@ class Weights {
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;
 
+  /// Rows of them begin at a vector register, so that their sums are the same bits everywhere.
   Matrix scores(const float* z, Index rows) const {
-    Matrix result = Matrix::Zero(rows, view_.columns);
-    add_thin_product({z, view_.rows, 1}, view_, thin_view(result));
+    Matrix result = Matrix::Zero(rows, whole_registers(classes_));
+    add_thin_product({z, view_.rows, 1}, view_, thin_view(result, view_.columns));
     return result;
   }
   /// Of rows that follow each other.
@@ -59,7 +60,7 @@ class Weights {
     return scores(gather(data, rows).data(), size(rows.size()));
   }
   Index classes() const { return classes_; }
-  bool is_padded() const { return padded_.size() > 0; }
+  Index columns() const { return view_.columns; }
 
   /// Writes the gradient to which `add(sum)` adds, in place where that has no classes more.
   template <typename Add>
@@ -72,16 +73,22 @@ class Weights {
     } else {
       std::fill(gradient.begin(), gradient.end(), 0.0f);
     }
-    add(ThinView<float>{sum, view_.rows, view_.columns});
+    add(ThinView<float>{sum, view_.rows, view_.columns, view_.columns});
     if (is_padded())
       Eigen::Map<Matrix>(gradient.data(), view_.rows, classes_) = padded.leftCols(classes_);
   }
 
  private:
+  bool is_padded() const { return view_.columns != classes_; }
+
   Index classes_;
   Matrix padded_;  // empty where nothing is missing
   ThinView<const float> view_;
 };
+
+// Probabilities below this count as 0: they change no gradient, but products with numbers that are
+// next to 0 take a processor a hundred times as long.
+constexpr float least_probability = 1e-30f;
 
 // Turns scores into weighted (probabilities - one-hot labels) and returns the summed cross-entropy.
 double subtract_labels(Matrix& scores, Index classes, const ClassifiedRows& data, Rows rows) {
@@ -92,6 +99,7 @@ double subtract_labels(Matrix& scores, Index classes, const ClassifiedRows& data
     const float of_label = row[label];
     const float largest = row.maxCoeff();
     row = (row.array() - largest).exp();
+    row = (row.array() < least_probability).select(0.0f, row);
     const float sum = row.sum();
     const float weight = data.weight(rows[static_cast<std::size_t>(r)]);
     loss += weight * (std::log(sum) + largest - of_label);
@@ -128,7 +136,8 @@ double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x
       Matrix error = weights.scores(z.data(), z.rows());
       loss += subtract_labels(error, weights.classes(), data, chunk);
       error *= share;
-      add_thin_product({z.data(), 1, z.cols()}, thin_view(std::as_const(error)), sum);  // z^T error
+      add_thin_product({z.data(), 1, z.cols()},  // z^T error
+                       thin_view(std::as_const(error), weights.columns()), sum);
     }
   });
   return loss * share;
