@@ -77,6 +77,35 @@ TEST_F(Trees, NewcomersAreLeaves) {
   EXPECT_STREQ(tree.relation(numbers[5]), "child");
 }
 
+TEST_F(Trees, NeighboursThatCannotReachEachOtherAreMovedApart) {
+  ASSERT_TRUE(tree.take(of({0, 1, 2, 3, 4}), numbers[0], 1));
+  WorkerId a = numbers[1], b = numbers[3];  // parent and child
+  const auto linked = [&](WorkerId c, WorkerId d) {
+    return !((c == a && d == b) || (c == b && d == a));
+  };
+  EXPECT_FALSE(tree.mend(linked, 0, 10, 1));
+  EXPECT_FALSE(tree.mend(linked, 20, 10, 1));  // not this member's to do
+  dies(0);
+  ASSERT_EQ(tree.drawn(), of({4, 1, 2, 3}));
+  EXPECT_FALSE(tree.mend(linked, 30, 10, 300));
+  EXPECT_FALSE(tree.mend(linked, 39, 10, 300));
+  EXPECT_TRUE(tree.mend(linked, 40, 10, 300));
+  EXPECT_EQ(tree.drawn(), of({4, 1, 3, 2}));  // the leaves have changed places
+  EXPECT_FALSE(tree.mend(linked, 60, 10, 300));
+  b = numbers[2];
+  EXPECT_FALSE(tree.mend(linked, 70, 10, 300));
+  b = numbers[0];  // all have links again: the time begins again
+  EXPECT_FALSE(tree.mend(linked, 80, 10, 300));
+  b = numbers[2];
+  EXPECT_FALSE(tree.mend(linked, 81, 10, 300));
+  EXPECT_TRUE(tree.mend(linked, 91, 10, 300));
+  EXPECT_EQ(tree.drawn(), of({4, 1, 2, 3}));
+  a = numbers[4];  // the one at the top reaches nobody: better a leaf, with one neighbour
+  const auto without_it = [&](WorkerId c, WorkerId d) { return c != a && d != a; };
+  EXPECT_FALSE(tree.mend(without_it, 101, 10, 300));  // it has the neighbours that it had
+  EXPECT_EQ(tree.drawn(), of({3, 1, 2, 4}));
+}
+
 /// What members send whose cards carry about fifty updates per second.
 struct Sent {
   std::uint64_t messages = 0, gradients = 0, bytes = 0, past_the_tree = 0, adoptions = 0;
@@ -124,6 +153,32 @@ TEST(MembersInATree, SendSumsOverItsLinksAlone) {
   EXPECT_EQ(tree.adoptions, 0u);
   EXPECT_LT(3 * tree.messages, 2 * mesh.messages);
   EXPECT_LT(4 * tree.bytes, 3 * mesh.bytes);
+}
+
+// The second and the fourth cannot reach each other, and would be neighbours.
+TEST(MembersInATree, AreNeighboursOnlyWhereTheyReachEachOther) {
+  static const Quadratic objective = Quadratic::random(7, 4);
+  WorldOptions options = quick_world(5);
+  options.protocol.limits.children = 2;
+  World<double> world(objective, options);
+  world.cut([](std::size_t a, std::size_t b) { return std::min(a, b) == 1 && std::max(a, b) == 3; },
+            1'000'000'000'000);
+  for (std::size_t i = 0; i < 6; ++i) {
+    world.add();
+    world.run_for(1'000'000'000);
+  }
+  world.run_for(20'000'000'000);
+  std::size_t neighbours = 0;
+  for (std::size_t i = 0; i < 6; ++i)
+    for (const MemberView& other : world.protocol(i).members(world.now())) {
+      if (other.relation.empty()) continue;
+      ++neighbours;
+      if (i == 1) EXPECT_NE(other.origin, world.protocol(3).options().origin);
+    }
+  EXPECT_EQ(neighbours, 10u);
+  world.stop_run(0);
+  EXPECT_TRUE(world.run_until_over(60'000'000'000));
+  EXPECT_EQ(world.verify(), "");
 }
 
 // Every member once: the one at the top, relays and leaves.

@@ -96,6 +96,17 @@ void Protocol::update_cut_state(Nanoseconds now) {
   if (was_cut_off && !cut_.is_cut_off()) inbox_.wake();
 }
 
+bool Protocol::mend_tree(Nanoseconds now) {
+  const auto are_linked = [this](WorkerId a, WorkerId b) {
+    const MemberLink *to_a = links_.to(a), *to_b = links_.to(b);
+    if (a == Membership::self || b == Membership::self) return to_a || to_b;
+    const bool is_known = to_a || to_b;
+    return !is_known || (to_a && to_a->stream.is_linked_to(b)) ||
+           (to_b && to_b->stream.is_linked_to(a));
+  };
+  return tree_.mend(are_linked, now, options_.patience.suspect, log().end());
+}
+
 void Protocol::tick(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
@@ -109,7 +120,7 @@ void Protocol::tick(Nanoseconds now) {
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
   find_cut(now);
-  if (has_tree() && tree_.draw(log().end())) counts_.has_news = true;
+  if (has_tree() && (tree_.draw(log().end()) || mend_tree(now))) counts_.has_news = true;
   dialer_.dial(links_, now);
   if (!retention_.copies().empty())
     retention_.drop_old_copies(members_.has_unseen_members() || is_merging(), now);

@@ -39,6 +39,35 @@ bool Tree::draw(std::uint64_t log_end) {
   return change_to(std::move(places), log_end);
 }
 
+bool Tree::mend(const Linked& linked, Nanoseconds now, Nanoseconds patience,
+                std::uint64_t log_end) {
+  auto best = drawn();
+  const auto count_broken = [&](const std::vector<WorkerId>& places) {
+    std::size_t broken = 0;
+    for (std::size_t i = 1; i < places.size(); ++i)
+      broken += linked(places[parent_of(i)], places[i]) ? 0 : 1;
+    return broken;
+  };
+  std::size_t least = count_broken(best);
+  if (least == 0) {
+    broken_since_.reset();
+    return false;
+  }
+  if (now - *(broken_since_ = broken_since_.value_or(now)) < patience) return false;
+  broken_since_ = now;
+  auto places = best;  // those at the last places have the fewest neighbours
+  for (std::size_t i = places.size(); i-- > 1;)
+    for (std::size_t k = i; k-- > 0;) {
+      std::swap(places[i], places[k]);
+      if (const std::size_t broken = count_broken(places); broken < least) {
+        least = broken;
+        best = places;
+      }
+      std::swap(places[i], places[k]);
+    }
+  return change_to(std::move(best), log_end);
+}
+
 bool Tree::take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end) {
   if (!exists() || places.empty() || from != oldest()) return false;
   if (std::set(places.begin(), places.end()).size() < places.size()) return false;
