@@ -132,7 +132,30 @@ TEST_F(Streamed, WhatATreeHasLostIsSentOnceBesideIt) {
   EXPECT_EQ(pump(29), Sizes{});
   EXPECT_EQ(pump(30), Sizes{1});  // the second: it was lost; the fourth may be on its way
   EXPECT_EQ(pump(31), Sizes{});
-  EXPECT_EQ(pump(131), Sizes{2});  // neither has come for long
+  EXPECT_EQ(pump(131), Sizes{1});  // the fourth: none has come for long
+  EXPECT_EQ(pump(232), Sizes{1});  // the second again
+}
+
+// While more and more is lost, what was lost first is sent again nevertheless, and nothing that may
+// still be on its way.
+TEST_F(Streamed, WhatIsLostAgainIsSentAgainAlsoWhileMoreIsLost) {
+  hears({});
+  stream.take_route({.in_tree = true, .at_once = false});
+  most_under_way = 1'000;
+  GradientSet held = own(1);
+  std::size_t sent = 0, holes = 0;
+  for (std::uint32_t k = 1; k < 21; k += 2) {
+    hold_own(k == 1 ? 0 : k, k + 2);
+    held.insert({Membership::self, k + 1});  // and not k
+    ++holes;
+    const Nanoseconds now = 20 * k;
+    hears(held, 0, true, now);
+    for (const Nanoseconds later : {1, 12, 38})
+      for (const std::size_t size : pump(now + later)) sent += size;
+    if (now < 100) EXPECT_EQ(sent, holes);
+  }
+  EXPECT_GT(sent, holes);
+  EXPECT_LE(sent, 2 * holes);
 }
 
 // A frame's header, where facts are, has 16 MiB at most: else the other end closes the link.

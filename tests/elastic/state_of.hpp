@@ -79,8 +79,8 @@ struct StateOf {
     (*this)(s.reported_, s.promised_, s.offered_, s.has_reported_, s.times_behind_, s.behind_,
             s.quick_, s.slow_, s.was_full_, s.linked_, s.wants_model_, s.served_,
             s.peer_can_stream_, s.reports_without_stream_, s.lacked_, s.still_lacked_,
-            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_, s.resent_, s.own_seen_at_,
-            s.hole_since_);
+            s.less_since_, s.late_, s.lacked_since_, s.sent_, s.acked_, s.resent_, s.resent_before_,
+            s.own_seen_at_, s.hole_since_);
   }
   void operator()(const MemberLink& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
@@ -124,7 +124,8 @@ struct StateOf {
     (*this)(p.roster_.origins(), p.dialer_, p.links_.links_, p.holdings_, p.end_, p.snapshots_,
             p.takeover_, p.retention_, p.cut_, p.comparison_, p.counts_.not_folded,
             p.counts_.not_looked_at, p.counts_.unreported, p.counts_.has_news, p.closed_,
-            p.moments_.begun, p.moments_.ticked, p.tree_.places_, p.tree_.edges_, p.inbox_.depth());
+            p.moments_.begun, p.moments_.ticked, p.tree_.places_, p.tree_.edges_, p.tree_.broken_,
+            p.inbox_.depth());
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     (*this)(p.retention_.copies_.without_loose(p.log().names()));
   }

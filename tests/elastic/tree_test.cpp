@@ -102,8 +102,23 @@ TEST_F(Trees, NeighboursThatCannotReachEachOtherAreMovedApart) {
   EXPECT_EQ(tree.drawn(), of({4, 1, 2, 3}));
   a = numbers[4];  // the one at the top reaches nobody: better a leaf, with one neighbour
   const auto without_it = [&](WorkerId c, WorkerId d) { return c != a && d != a; };
-  EXPECT_FALSE(tree.mend(without_it, 101, 10, 300));  // it has the neighbours that it had
+  EXPECT_FALSE(tree.mend(without_it, 101, 10, 300));
+  EXPECT_EQ(tree.drawn(), of({4, 1, 2, 3}));
+  EXPECT_FALSE(tree.mend(without_it, 111, 10, 300));  // this one has the neighbours that it had
   EXPECT_EQ(tree.drawn(), of({3, 1, 2, 4}));
+}
+
+// No pair has lacked its link for long, though some pair always does.
+TEST_F(Trees, NobodyMovesForALinkThatWasGoneForAMoment) {
+  dies(0);
+  const auto drawn = tree.drawn();
+  for (Nanoseconds now = 0; now < 100; now += 5)
+    for (const Nanoseconds later : {0, 4}) {
+      const WorkerId lonely = drawn[1 + static_cast<std::size_t>(now / 5) % 3];
+      const auto linked = [&](WorkerId a, WorkerId b) { return a != lonely && b != lonely; };
+      EXPECT_FALSE(tree.mend(linked, now + later, 10, 1));
+    }
+  EXPECT_EQ(tree.drawn(), drawn);
 }
 
 /// What members send whose cards carry about fifty updates per second.

@@ -144,7 +144,7 @@ TEST(SoftmaxGradient, IsThatOfTheLossWithAnyNumberOfClasses) {
 }
 
 // Products with numbers next to 0 take a processor a hundred times as long.
-TEST(SoftmaxGradient, HasNoNumbersNextToZero) {
+TEST(SoftmaxGradient, HasNoProbabilitiesNextToZero) {
   constexpr std::size_t classes = 10;
   const FewRows data(classes);
   const softmax::Classifier f{classes};

@@ -129,16 +129,18 @@ void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) 
   const bool none_comes = now - own_seen_at_ > rules.await_relay;
   const bool has_hole = own_seen_ > own_prefix_ && now - hole_since_ >= rules.repair_after;
   if (!(none_comes || has_hole) || !has_room(rules)) return;
-  if (now - resent_at_ > rules.await_relay) resent_ = {};  // it came in a sum with something else
+  if (now - resent_at_ > rules.await_relay) {  // again: it came in a sum with something else
+    resent_before_ = std::exchange(resent_, {});
+    resent_at_ = now;
+  }
   Pending sum;
   const auto add = [&](GradientName name) {
     const bool is_lost = name.sequence < own_seen_;
     if (!is_lost && (!none_comes || promised_.contains(name))) return;
-    if (resent_.contains(name)) return;
+    if (resent_.contains(name) || resent_before_.contains(name)) return;
     if (now - *log.since(name) < (is_lost ? rules.repair_after : rules.await_relay)) return;
     const Parcel parcel = log.find(name);
     if (parcel.size() > 1) return;  // it was given up here, and came back in a sum
-    if (resent_.size() == 0) resent_at_ = now;
     resent_.insert(name);
     sum.add(parcel);
   };

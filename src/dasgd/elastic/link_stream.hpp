@@ -97,13 +97,14 @@ class LinkStream {
   }
   void restart() {
     quick_ = slow_ = late_ = 0;
-    resent_ = {};
+    resent_ = resent_before_ = {};
   }
 
   GradientSet reported_;  // what the other end said that it holds
   GradientSet promised_;  // the names of a model that is on its way
   GradientSet offered_;   // known there or sent
-  GradientSet resent_;    // past the tree, on which it was lost
+  // Past the tree, on which it was lost: lately, and before that.
+  GradientSet resent_, resent_before_;
   Route route_;
   std::uint32_t own_prefix_ = 0, own_seen_ = 0;  // of own ones, how many are there; behind the last
   Nanoseconds own_seen_at_ = 0, hole_since_ = 0, resent_at_ = 0;

@@ -42,25 +42,36 @@ bool Tree::draw(std::uint64_t log_end) {
 bool Tree::mend(const Linked& linked, Nanoseconds now, Nanoseconds patience,
                 std::uint64_t log_end) {
   auto best = drawn();
-  const auto count_broken = [&](const std::vector<WorkerId>& places) {
-    std::size_t broken = 0;
-    for (std::size_t i = 1; i < places.size(); ++i)
-      broken += linked(places[parent_of(i)], places[i]) ? 0 : 1;
-    return broken;
-  };
-  std::size_t least = count_broken(best);
-  if (least == 0) {
-    broken_since_.reset();
-    return false;
+  std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> broken;
+  bool is_due = false;
+  for (std::size_t i = 1; i < best.size(); ++i) {
+    const std::pair edge(best[parent_of(i)], best[i]);
+    if (linked(edge.first, edge.second)) continue;
+    const auto known = broken_.find(edge);
+    const Nanoseconds since = broken[edge] = known == broken_.end() ? now : known->second;
+    is_due = is_due || now - since >= patience;
   }
-  if (now - *(broken_since_ = broken_since_.value_or(now)) < patience) return false;
-  broken_since_ = now;
+  broken_ = std::move(broken);
+  if (!is_due) return false;
+  // What lacks a link for less long is no reason to move anybody, but nobody is moved to where one
+  // is lacking now.
+  const auto count_bad = [&](const std::vector<WorkerId>& places) {
+    std::size_t bad = 0;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      const std::pair edge(places[parent_of(i)], places[i]);
+      const auto known = broken_.find(edge);
+      bad += known != broken_.end() ? now - known->second >= patience
+                                    : !linked(edge.first, edge.second);
+    }
+    return bad;
+  };
+  std::size_t least = count_bad(best);
   auto places = best;  // those at the last places have the fewest neighbours
   for (std::size_t i = places.size(); i-- > 1;)
     for (std::size_t k = i; k-- > 0;) {
       std::swap(places[i], places[k]);
-      if (const std::size_t broken = count_broken(places); broken < least) {
-        least = broken;
+      if (const std::size_t bad = count_bad(places); bad < least) {
+        least = bad;
         best = places;
       }
       std::swap(places[i], places[k]);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "dasgd/elastic/membership/membership.hpp"
@@ -24,8 +24,8 @@ class Tree {
   /// Draws it, if that is for this member to do. `log_end`: where what comes later will stand in
   /// the log. True if this member has other neighbours than before.
   bool draw(std::uint64_t log_end);
-  /// Draws it again if it is for this member to do, and neighbours have had no link to each other
-  /// for `patience`: two members change places. True as above.
+  /// Draws it again, if that is for this member to do, where neighbours have had no link to each
+  /// other for `patience` and two members had better change places. True as above.
   using Linked = std::function<bool(WorkerId a, WorkerId b)>;
   bool mend(const Linked& linked, Nanoseconds now, Nanoseconds patience, std::uint64_t log_end);
   /// As `from` has drawn it; only the oldest is believed. True as above.
@@ -54,7 +54,7 @@ class Tree {
   const Membership& members_;
   std::vector<WorkerId> places_;  // the root, its children, theirs, ...
   std::map<WorkerId, std::uint64_t> edges_;
-  std::optional<Nanoseconds> broken_since_;  // neighbours have no link to each other
+  std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> broken_;  // neighbours without a link, since
 };
 
 }  // namespace dasgd::elastic

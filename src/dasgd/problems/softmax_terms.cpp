@@ -86,8 +86,8 @@ class Weights {
   ThinView<const float> view_;
 };
 
-// Probabilities below this count as 0: they change no gradient, but products with numbers that are
-// next to 0 take a processor a hundred times as long.
+// Probabilities below this count as 0: no gradient changes by more than this times a number of a
+// sample, but products with numbers next to 0 take a processor a hundred times as long.
 constexpr float least_probability = 1e-30f;
 
 // Turns scores into weighted (probabilities - one-hot labels) and returns the summed cross-entropy.

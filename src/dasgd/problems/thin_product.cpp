@@ -51,10 +51,11 @@ template <int Lines>
   for (int i = 0; i < Lines; ++i) sums[i] = _mm512_maskz_loadu_ps(columns, to + i * apart);
   for (Index k = 0; k < b.rows; ++k) {
     const __m512 part = _mm512_maskz_loadu_ps(columns, b.numbers + k * b.apart + column);
-    const float* factor = a.numbers + k * a.along;
 #pragma GCC unroll 8
-    for (int i = 0; i < Lines; ++i, factor += a.down)
-      sums[i] = _mm512_add_ps(sums[i], _mm512_mul_ps(_mm512_set1_ps(*factor), part));
+    for (int i = 0; i < Lines; ++i) {
+      const __m512 factor = _mm512_set1_ps(a.numbers[i * a.down + k * a.along]);
+      sums[i] = _mm512_add_ps(sums[i], _mm512_mul_ps(factor, part));
+    }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < Lines; ++i) _mm512_mask_storeu_ps(to + i * apart, columns, sums[i]);
