@@ -53,8 +53,8 @@ bool Tree::mend(const Linked& linked, Nanoseconds now, Nanoseconds patience,
   }
   broken_ = std::move(broken);
   if (!is_due) return false;
-  // What lacks a link for less long is no reason to move anybody, but nobody is moved to where one
-  // is lacking now.
+  // An edge that has lacked its link for less long is no reason to move anybody; a new edge without
+  // a link is as bad as an old one.
   const auto count_bad = [&](const std::vector<WorkerId>& places) {
     std::size_t bad = 0;
     for (std::size_t i = 1; i < places.size(); ++i) {
