@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <random>
 
+#include "dasgd/core/few_bits.hpp"
 #include "dasgd/core/fixed_point.hpp"
 #include "dasgd/core/packing.hpp"
 
@@ -45,5 +46,24 @@ BENCHMARK(pack_and_unpack<std::int32_t>)
     ->Name("packing/updates")
     ->ArgsProduct({{4, 8, 25}, {0, 1}});
 BENCHMARK(pack_and_unpack<std::int64_t>)->Name("packing/sums")->ArgsProduct({{10, 35}, {0, 1}});
+
+void round_to_few_bits(benchmark::State& state) {
+  std::mt19937_64 random(1);
+  std::vector<float> gradient(dimension);
+  for (float& g : gradient) g = std::normal_distribution<float>()(random);
+  FewBits<float> few(static_cast<MessageFormat>(state.range(0)), dimension);
+  Update update;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(few.make(1e-3, gradient, update));
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(dimension * sizeof(float)) *
+                          state.iterations());
+  state.SetLabel(to_string(static_cast<MessageFormat>(state.range(0))));
+}
+BENCHMARK(round_to_few_bits)
+    ->Name("packing/rounding")
+    ->Arg(static_cast<int>(MessageFormat::int8))
+    ->Arg(static_cast<int>(MessageFormat::ternary));
 
 }  // namespace

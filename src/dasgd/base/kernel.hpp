@@ -9,3 +9,6 @@
 #else
 #define DASGD_KERNEL
 #endif
+
+// A part of a kernel: compiled again into each of its versions.
+#define DASGD_INLINE [[gnu::always_inline]] inline

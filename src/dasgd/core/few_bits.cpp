@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "dasgd/base/kernel.hpp"
+
 namespace dasgd {
 namespace {
 
@@ -14,18 +16,57 @@ int width_of(Sum<Real> magnitude) {  // of a number that is not negative
   return static_cast<int>(high ? 64 + std::bit_width(high) : std::bit_width(low));
 }
 
-}  // namespace
-
-// The smallest that leaves the largest number of a block within its bits.
+// Adds `numbers << shift` to what is left; the largest magnitude of the sums.
 template <typename Real>
-int FewBits<Real>::unit_of(std::span<const Sum<Real>> block) const {
+DASGD_INLINE Sum<Real> gather(std::span<const Number<Real>> numbers, int shift,
+                              Sum<Real>* __restrict__ left) {
   Sum<Real> largest = 0;
-  for (const Sum<Real> v : block) largest = std::max(largest, v < 0 ? -v : v);
-  const int unit = std::max(0, width_of<Real>(largest) - bits_);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    left[i] += static_cast<Sum<Real>>(numbers[i]) << shift;
+    largest = std::max(largest, left[i] < 0 ? -left[i] : left[i]);
+  }
+  return largest;
+}
+
+// Rounds what is left to multiples of 2^unit, half away from zero, written in units of 2^shift.
+template <typename Real>
+DASGD_INLINE void round_off(std::span<Sum<Real>> left, int unit, int shift,
+                            Number<Real>* __restrict__ numbers) {
+  const Sum<Real> half = unit > 0 ? Sum<Real>{1} << (unit - 1) : 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Sum<Real> v = left[i];
+    const Sum<Real> magnitude = ((v < 0 ? -v : v) + half) >> unit;
+    const Sum<Real> rounded = v < 0 ? -magnitude : magnitude;
+    numbers[i] = static_cast<Number<Real>>(rounded << (unit - shift));
+    left[i] = v - (rounded << unit);
+  }
+}
+
+DASGD_KERNEL std::int64_t gather_block(std::span<const std::int32_t> numbers, int shift,
+                                       std::int64_t* left) {
+  return gather<float>(numbers, shift, left);
+}
+DASGD_KERNEL void round_block(std::span<std::int64_t> left, int unit, int shift,
+                              std::int32_t* numbers) {
+  round_off<float>(left, unit, shift, numbers);
+}
+Int128 gather_block(std::span<const std::int64_t> numbers, int shift, Int128* left) {
+  return gather<double>(numbers, shift, left);
+}
+void round_block(std::span<Int128> left, int unit, int shift, std::int64_t* numbers) {
+  round_off<double>(left, unit, shift, numbers);
+}
+
+// The smallest unit in which this number has so many bits.
+template <typename Real>
+int unit_of(Sum<Real> largest, int bits) {
+  const int unit = std::max(0, width_of<Real>(largest) - bits);
   // Rounding up may need one bit more than the number has.
-  const Sum<Real> limit = (Sum<Real>{1} << bits_) - 1;
+  const Sum<Real> limit = (Sum<Real>{1} << bits) - 1;
   return unit > 0 && ((largest + (Sum<Real>{1} << (unit - 1))) >> unit) > limit ? unit + 1 : unit;
 }
+
+}  // namespace
 
 template <typename Real>
 std::optional<std::size_t> FewBits<Real>::make(double eta, std::span<const Real> gradient,
@@ -35,13 +76,13 @@ std::optional<std::size_t> FewBits<Real>::make(double eta, std::span<const Real>
   const auto numbers = update.numbers<Real>();
   const RoundedGradient full = round_gradient<Real>(-eta, gradient, numbers);
   if (full.diverged_at) return full.diverged_at;
-  for (std::size_t i = 0; i < d; ++i)
-    residual_[i] += static_cast<Sum<Real>>(numbers[i]) * (Sum<Real>{1} << full.shift);
-  const std::size_t size =
+  const std::size_t block =
       format_ == MessageFormat::full ? std::max<std::size_t>(d, 1) : block_size;
   units_.clear();
-  for (std::size_t b = 0; b < d; b += size)
-    units_.push_back(unit_of(std::span(residual_).subspan(b, std::min(size, d - b))));
+  for (std::size_t b = 0; b < d; b += block)
+    units_.push_back(unit_of<Real>(
+        gather_block(numbers.subspan(b, std::min(block, d - b)), full.shift, &residual_[b]),
+        bits_));
   // One shift for all blocks, which is even: numbers of the coarsest must fit above it.
   int shift = 0;
   if (d > 0) {
@@ -50,13 +91,9 @@ std::optional<std::size_t> FewBits<Real>::make(double eta, std::span<const Real>
     shift =
         std::min(std::max(*least / 2 * 2, (lowest + 1) / 2 * 2), FixedPoint<Real>::largest_shift);
   }
-  for (std::size_t i = 0; i < d; ++i) {
-    const int unit = std::max(units_[i / size], shift);
-    const Sum<Real> v = residual_[i], half = unit > 0 ? Sum<Real>{1} << (unit - 1) : 0;
-    const Sum<Real> rounded = v < 0 ? -((half - v) >> unit) : (v + half) >> unit;
-    numbers[i] = static_cast<Number<Real>>(rounded * (Sum<Real>{1} << (unit - shift)));
-    residual_[i] = v - rounded * (Sum<Real>{1} << unit);
-  }
+  for (std::size_t b = 0; b < d; b += block)
+    round_block(std::span(residual_).subspan(b, std::min(block, d - b)),
+                std::max(units_[b / block], shift), shift, &numbers[b]);
   update.shift = shift;
   return std::nullopt;
 }

@@ -39,8 +39,6 @@ class FewBits {
   void add_residual(std::span<const Sum<Real>> more);
 
  private:
-  int unit_of(std::span<const Sum<Real>> block) const;
-
   MessageFormat format_ = MessageFormat::full;
   int bits_ = 0;  // without the sign
   std::vector<Sum<Real>> residual_;

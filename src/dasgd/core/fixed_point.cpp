@@ -11,9 +11,6 @@
 
 #include "dasgd/base/kernel.hpp"
 
-// A part of a kernel: compiled again into each of its versions.
-#define DASGD_INLINE [[gnu::always_inline]] inline
-
 namespace dasgd {
 namespace {
 
