@@ -75,6 +75,20 @@ TEST(Verdict, WordsSayWhatIsShown) {
   EXPECT_EQ(judged[5].verdict, "not tuned");
 }
 
+TEST(Verdict, AReferenceThatMostlyMissesTheGoalIsBeatenOnlyWhereATestShowsIt) {
+  const auto verdict = [](const std::vector<double>& reference, const std::vector<double>& times) {
+    return judge({row("dasgd", reference), row("other", times)}, 1)[1].verdict;
+  };
+  EXPECT_EQ(verdict({never, never, never, never}, {5, 6, 5, 6}), "faster");
+  EXPECT_EQ(verdict({4, 4, never, never, never}, {5, 6, 7, never, never}), "no difference shown");
+}
+
+TEST(Verdict, ASeedThatBothMissSaysNothingOfTheOthers) {
+  const std::vector<ContestRow> rows{row("dasgd", {5, 5.1, 5.2, never}),
+                                     row("other", {10, 10.3, 10.1, never})};
+  EXPECT_TRUE(sum_up("w", rows, judge(rows, 1), 0.1).shown);
+}
+
 TEST(Verdict, ARowWhoseTrialsNeverReachedTheGoalIsNotTuned) {
   const auto without_trials = [](ContestRow row) {
     row.tuned = true;

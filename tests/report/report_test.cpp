@@ -258,6 +258,19 @@ TEST_F(Reports, WithoutAPageTheRestIsStillWritten) {
   EXPECT_EQ(files.back(), run + "/trace.chrome.json");
 }
 
+TEST_F(Reports, GradientsOfAWorkerAreThoseOfAllLegs) {
+  MetricsSeries series;
+  const auto made_at = [&](double seconds, std::vector<double> made) {
+    series.add(json{{"seconds", seconds}, {"gradients_by_worker", std::move(made)}});
+    return series.rows().back().gradients_by_worker;
+  };
+  made_at(1, {30, 10});
+  made_at(2, {60, 20});
+  EXPECT_THAT(made_at(3, {5, 25}), ElementsAre(65, 45)) << "resumed";
+  EXPECT_THAT(made_at(4, {9, 40, 7}), ElementsAre(69, 60, 7));
+  EXPECT_THAT(made_at(5, {1, 0}), ElementsAre(70, 60)) << "resumed again";
+}
+
 TEST_F(Reports, LongMetricsKeepTheirMinimaAndMaxima) {
   MetricsSeries series(16);
   for (int k = 0; k < 1000; ++k)

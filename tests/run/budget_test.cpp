@@ -16,6 +16,15 @@ TEST(Budget, PlansWithTheSmallerLastBatchOfAPass) {
   EXPECT_FALSE(planned_gradients({.workers = 3, .max_time = std::chrono::seconds(1)}, 403));
 }
 
+TEST(Budget, PlansWithWholeBatchesOfIndependentDraws) {
+  const TrainOptions options{.batch = 200, .sampling = Sampling::independent, .epochs = 20};
+  EXPECT_DOUBLE_EQ(*planned_gradients(options, 300), 30);
+  SharedBudget budget(options, 300);
+  int made = 0;
+  while (budget.claim(200)) ++made;
+  EXPECT_EQ(made, 30);
+}
+
 TEST(Budget, TheLastClaimIsTheOneThatReachesIt) {
   int notified = 0;
   SharedBudget budget({.workers = 2, .batch = 8, .epochs = 1}, 20, [&] { ++notified; });

@@ -53,6 +53,14 @@ TEST(TimeModelTest, OfAnOwnOneNothingIsKnownBeforeItIsDrawn) {
   EXPECT_EQ(model.largest(), std::numeric_limits<Nanoseconds>::max());
 }
 
+TEST(TimeModelTest, TheUsualTimeIsNoDraw) {
+  EXPECT_EQ(TimeModel::constant(7).usual(), 7);
+  EXPECT_EQ(TimeModel::lognormal(50, 1).usual(), 50);
+  EXPECT_EQ(TimeModel::exponential(50).usual(), 50);
+  EXPECT_EQ(TimeModel::uniform(20, 40).usual(), 30);
+  EXPECT_EQ(TimeModel::per_item({5, 50}).usual(), 5);
+}
+
 TEST(TimeModelTest, ANegativeTimeIsRefused) {
   const auto model = TimeModel::custom([](auto...) { return Nanoseconds{-1}; });
   EXPECT_THROW(model.draw(1, Purpose::compute_time, 0, 0), InputError);

@@ -165,7 +165,7 @@ void set_default_grid(Config& config) {
   auto& every = config.run.evaluation.every;
   if (every.count() > 0) return;
   const bool small = config.problem.model == "quadratic" || config.problem.model == "logistic";
-  const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
+  const Nanoseconds usual = config.world.compute.model.usual();
   const Nanoseconds gradients = config.compare.quick ? 16 : 2;
   every =
       std::chrono::nanoseconds(std::max<Nanoseconds>(1, small ? usual / 10 : usual * gradients));

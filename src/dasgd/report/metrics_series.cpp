@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "dasgd/base/parse_json.hpp"
@@ -74,10 +76,26 @@ bool MetricsSeries::add(const nlohmann::json& line) {
   if (const auto own = line.find("own"); own != line.end() && own->is_object())
     for (const auto& [name, value] : own->items())
       if (value.is_number()) add_own(row, name, value.get<double>());
-  row.gradients_by_worker = numbers(line, "gradients_by_worker");
+  row.gradients_by_worker = in_all_legs(numbers(line, "gradients_by_worker"));
   row.inbox_by_worker = numbers(line, "inbox_by_worker");
   append(std::move(row));
   return true;
+}
+
+// Each leg of a run counts from 0.
+std::vector<double> MetricsSeries::in_all_legs(std::vector<double> made) {
+  if (made.empty()) return made;
+  const std::size_t common = std::min(made.size(), made_in_leg_.size());
+  const bool is_new_leg = !std::ranges::equal(
+      std::span(made).first(common), std::span(made_in_leg_).first(common), std::greater_equal());
+  if (is_new_leg) {
+    made_before_.resize(std::max(made_before_.size(), made_in_leg_.size()));
+    for (std::size_t w = 0; w < made_in_leg_.size(); ++w) made_before_[w] += made_in_leg_[w];
+  }
+  made_in_leg_ = made;
+  for (std::size_t w = 0; w < std::min(made.size(), made_before_.size()); ++w)
+    made[w] += made_before_[w];
+  return made;
 }
 
 std::size_t MetricsSeries::most() const {

@@ -59,6 +59,7 @@ class MetricsSeries {
 
  private:
   void append(MetricsRow row);
+  std::vector<double> in_all_legs(std::vector<double> made);
   void add_own(MetricsRow& row, const std::string& name, double value);
   std::size_t most() const;
 
@@ -66,6 +67,7 @@ class MetricsSeries {
   std::size_t per_row_ = 1;
   std::vector<MetricsRow> rows_;
   std::vector<std::string> own_names_;
+  std::vector<double> made_in_leg_, made_before_;  // by worker: as the last line said, and before
 };
 
 }  // namespace dasgd::report

@@ -64,8 +64,12 @@ std::optional<double> planned_gradients(const TrainOptions& options, std::size_t
   const Budget budget = shared_budget(options, samples);
   if (budget.gradients) at_most(static_cast<double>(*budget.gradients));
   if (budget.samples && samples > 0) {
-    const double passes = static_cast<double>(*budget.samples) / static_cast<double>(samples);
-    at_most(passes * batches_of_a_pass(options, samples));
+    const auto budgeted = static_cast<double>(*budget.samples);
+    const std::size_t batch = resolved_batch(options, samples);
+    if (options.sampling == Sampling::independent && batch > 0)  // no pass, so no short batch
+      at_most(std::ceil(budgeted / static_cast<double>(batch)));
+    else
+      at_most(budgeted / static_cast<double>(samples) * batches_of_a_pass(options, samples));
   }
   return planned;
 }

@@ -45,6 +45,7 @@ TrainOptions bare_run(const TrainOptions& options, double eta) {
   bare.compute_adds = options.compute_adds;
   bare.seed = options.seed;
   bare.in_flight = options.in_flight;
+  bare.message = options.message;
   bare.make_samples = options.make_samples;
   bare.stop = options.stop;
   bare.look_ahead = LookAhead{};

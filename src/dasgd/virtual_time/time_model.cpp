@@ -82,6 +82,12 @@ Nanoseconds TimeModel::draw_other(std::uint64_t seed, Purpose purpose, std::size
   return duration(scale + random.uniform() * static_cast<double>(high_ - low_), what);
 }
 
+Nanoseconds TimeModel::usual() const {
+  if (kind_ == Kind::uniform) return low_ + (high_ - low_) / 2;
+  const bool is_named = kind_ == Kind::lognormal || kind_ == Kind::exponential;
+  return is_named ? low_ : draw(0, Purpose::compute_time, 0, 0);
+}
+
 Nanoseconds TimeModel::smallest() const {
   if (kind_ == Kind::constant || kind_ == Kind::uniform) return low_;
   if (table_.empty()) return 0;

@@ -34,6 +34,9 @@ class TimeModel {
   }
 
   bool is_constant() const { return kind_ == Kind::constant; }
+  /// What other times are in proportion to: the median of a lognormal, the mean of others, the
+  /// first of a table.
+  Nanoseconds usual() const;
   /// Bounds of all draws; the largest may be the largest number there is.
   Nanoseconds smallest() const;
   Nanoseconds largest() const;

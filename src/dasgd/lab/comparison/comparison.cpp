@@ -76,7 +76,7 @@ ContestWorld contest_world(const std::string& name, const Config& config) {
   options.target_error.reset();
   if (!options.max_time) {
     constexpr Nanoseconds gradients = 2000;
-    const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
+    const Nanoseconds usual = config.world.compute.model.usual();
     options.max_time = std::chrono::nanoseconds(std::max<Nanoseconds>(1, usual) * gradients);
   }
   world.world.threads = 1;

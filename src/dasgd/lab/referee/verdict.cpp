@@ -53,6 +53,13 @@ const ContestRow* find_dasgd(const std::vector<ContestRow>& rows) {
   return at == rows.end() ? nullptr : &*at;
 }
 
+// Of one pair; a time without an end counts as far as the numbers go, two of them say nothing.
+void append_log_ratio(std::vector<double>& logs, double time, double other) {
+  if (!std::isfinite(time) && !std::isfinite(other)) return;
+  const double ratio = std::isfinite(other) ? time / other : 0;
+  logs.push_back(std::log(std::clamp(ratio, 1e-3, 1e3)));
+}
+
 // Against DASGD, seed by seed.
 void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t seed,
                   Judgement& judgement) {
@@ -62,8 +69,7 @@ void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t 
     if (mine[k] < its[k]) ++judgement.wins;
     if (!std::isfinite(mine[k]) && !std::isfinite(its[k])) continue;
     ratios.push_back(std::isfinite(its[k]) ? mine[k] / its[k] : 0);
-    // One side without an end: as far as the numbers go.
-    logs.push_back(std::log(std::clamp(ratios.back(), 1e-3, 1e3)));
+    append_log_ratio(logs, mine[k], its[k]);
   }
   if (ratios.empty()) return;
   const double median = median_of(ratios);
@@ -80,8 +86,9 @@ bool differ_measurably(double a, double b, double every) { return std::abs(a - b
 // With the step that it has, whatever that is.
 std::string compared(const Judgement& j, double dasgd, double every) {
   if (!std::isfinite(j.median)) return "not reached";
-  if (!std::isfinite(dasgd)) return "faster";
-  const bool shown = differ_measurably(j.median, dasgd, every) && j.p && *j.p < 0.05 &&
+  const bool is_significant = j.p && *j.p < 0.05;
+  if (!std::isfinite(dasgd)) return is_significant ? "faster" : "no difference shown";
+  const bool shown = is_significant && differ_measurably(j.median, dasgd, every) &&
                      j.ratio_interval && (j.ratio_interval->high < 1 || j.ratio_interval->low > 1);
   if (!shown) return "no difference shown";
   return j.ratio_interval->high < 1 ? "faster" : "slower";
@@ -217,8 +224,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
   std::vector<double> logs;
   if (!alone)
     for (std::size_t k = 0; k < std::min(rows[best].runs.size(), rows[next].runs.size()); ++k)
-      logs.push_back(std::log(std::clamp(
-          rows[best].runs[k].time_to_goal() / rows[next].runs[k].time_to_goal(), 1e-3, 1e3)));
+      append_log_ratio(logs, rows[best].runs[k].time_to_goal(), rows[next].runs[k].time_to_goal());
   result.shown =
       alone || (paired_p(logs) < 0.05 &&
                 differ_measurably(judgements[best].median, judgements[next].median, every));

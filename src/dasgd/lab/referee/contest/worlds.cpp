@@ -14,10 +14,7 @@ namespace {
 
 /// How long a gradient usually takes: what names of worlds are in proportion to.
 Nanoseconds usual_compute(const ContestWorld& world) {
-  const Nanoseconds time = world.world.compute.is_constant()
-                               ? world.world.compute.smallest()
-                               : world.world.compute.draw(0, Purpose::compute_time, 0, 0);
-  return std::max<Nanoseconds>(time, 1);
+  return std::max<Nanoseconds>(world.world.compute.usual(), 1);
 }
 
 TimeModel per_worker(std::size_t workers, Nanoseconds usual,
