@@ -1,6 +1,9 @@
 # The laboratory, dasgd::lab: other algorithms, comparisons with them, the paper's experiments. Training needs none of it.
 dasgd_layer(rivals PER_NUMBER FOLDER lab/rivals LINK core data run random record topology virtual_time PRIVATE_LINK fmt::fmt
             SOURCES methods/ad_psgd.cpp methods/all_rivals.cpp methods/fragile.cpp kind.cpp mixing.cpp open_library.cpp play.cpp vectors.cpp)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")  # as with thin products
+  set_source_files_properties(lab/rivals/vectors.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+endif()
 
 # What a library of rivals and dasgd must agree on: all headers by which they know each other, as a short text in a header.
 set(border ${PROJECT_SOURCE_DIR}/src/dasgd/lab/rivals/kind.hpp)

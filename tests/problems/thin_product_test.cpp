@@ -31,23 +31,43 @@ TEST(ThinProduct, AddsWhatALibraryMultiplies) {
 }
 
 // Fused products and sums would round once less.
-TEST(ThinProduct, RoundsEachProductInTheOrderOfTheRows) {
-  const Matrix a = drawn(11, 40), b = drawn(40, thin_columns(10));
-  Matrix product = Matrix::Zero(a.rows(), b.cols());
-  add_thin_product({a.data(), a.cols(), 1}, thin_view(b, b.cols()), thin_view(product, b.cols()));
+float sum_of_rounded_products(float sum, const Matrix& a, Eigen::Index row, const Matrix& b,
+                              Eigen::Index column) {
+  for (Eigen::Index k = 0; k < b.rows(); ++k) {
+    const volatile float rounded = a(row, k) * b(k, column);
+    sum += rounded;
+  }
+  return sum;
+}
+
+void expect_sums(const Matrix& product, const Matrix& before, const Matrix& a, const Matrix& b) {
 #ifdef __x86_64__
-  for (Eigen::Index row = 0; row < a.rows(); ++row)
-    for (Eigen::Index column = 0; column < b.cols(); ++column) {
-      float sum = 0;
-      for (Eigen::Index k = 0; k < b.rows(); ++k) {
-        const volatile float rounded = a(row, k) * b(k, column);
-        sum += rounded;
-      }
-      EXPECT_EQ(product(row, column), sum);
-    }
+  for (Eigen::Index row = 0; row < product.rows(); ++row)
+    for (Eigen::Index column = 0; column < product.cols(); ++column)
+      EXPECT_EQ(product(row, column),
+                sum_of_rounded_products(before(row, column), a, row, b, column))
+          << "number " << row << ", " << column << " of " << product.rows();
 #else
-  EXPECT_LT((product - a * b).cwiseAbs().maxCoeff(), 1e-4);
+  EXPECT_LT((product - before - a * b).cwiseAbs().maxCoeff(), 1e-4);
 #endif
+}
+
+TEST(ThinProduct, RoundsEachProductInTheOrderOfTheRows) {
+  for (const Eigen::Index rows : {11, 16, 49, 64})
+    for (const Eigen::Index columns : {10, 23})
+      for (const Eigen::Index length : {40, 64, 130}) {
+        const Matrix a = drawn(rows, length), b = drawn(length, thin_columns(columns));
+        const Matrix lying = a.transpose(), before = drawn(rows, b.cols());
+        const Matrix zero = Matrix::Zero(rows, b.cols());
+        const FactorView in_rows{a.data(), length, 1}, in_columns{lying.data(), 1, rows};
+        for (const FactorView view : {in_rows, in_columns}) {
+          Matrix product = before;
+          add_thin_product(view, thin_view(b, b.cols()), thin_view(product, b.cols()));
+          expect_sums(product, before, a, b);
+          set_thin_product(view, thin_view(b, b.cols()), thin_view(product, b.cols()));
+          expect_sums(product, zero, a, b);
+        }
+      }
 }
 
 }  // namespace

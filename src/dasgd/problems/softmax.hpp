@@ -75,7 +75,7 @@ class Softmax final : public Objective<float>, public Preprocessed, public Holds
     void copy(std::uint32_t row, std::span<float> to) const override {
       samples.copy(part, row, to);
     }
-    const float* kept_with_ones() const override { return kept; }
+    const float* kept_chunks() const override { return kept; }
     std::uint32_t label(std::uint32_t row) const override {
       return static_cast<std::uint32_t>(samples.target(part, row));
     }
@@ -100,12 +100,7 @@ class Softmax final : public Objective<float>, public Preprocessed, public Holds
     constexpr std::size_t most_kept = std::size_t{1} << 24;
     PartRows all = rows(judged());
     if (all.count() > most_kept / std::max<std::size_t>(1, all.width())) return all;
-    std::call_once(kept_once_, [&] {
-      const std::size_t width = all.width() + 1;
-      kept_.assign(all.count() * width, 1.0f);
-      for (std::size_t row = 0; row < all.count(); ++row)
-        all.copy(static_cast<std::uint32_t>(row), std::span(kept_).subspan(row * width, width - 1));
-    });
+    std::call_once(kept_once_, [&] { kept_ = softmax::chunks_to_keep(all); });
     all.kept = kept_.data();
     return all;
   }

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -20,18 +21,38 @@ constexpr std::size_t rows_at_a_time = 64;
 
 Index size(std::size_t n) { return static_cast<Index>(n); }
 
-// The numbers of `rows`, with a last column of ones.
-Matrix gather(const ClassifiedRows& data, Rows rows) {
-  const std::size_t width = data.width();
-  data.fetch(rows);
-  Matrix z(size(rows.size()), size(width + 1));
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    float* const to = z.data() + r * (width + 1);
-    data.copy(rows[r], {to, width});
-    to[width] = 1.0f;
+/// The numbers of some rows, with a last column of ones. Each row begins at a line of the cache.
+class Gathered {
+ public:
+  Gathered(const ClassifiedRows& data, Rows rows)
+      : rows_(size(rows.size())),
+        width_(size(data.width() + 1)),
+        numbers_(1, rows_ * apart() + line) {
+    data.fetch(rows);
+    void* begin = numbers_.data();
+    std::size_t room = numbers_.size() * sizeof(float);
+    first_ = static_cast<float*>(std::align(line * sizeof(float), sizeof(float), begin, room));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      float* const to = first_ + size(r) * apart();
+      data.copy(rows[r], {to, data.width()});
+      to[data.width()] = 1.0f;
+    }
   }
-  return z;
-}
+
+  FactorView view() const { return {first_, apart(), 1}; }
+  FactorView transposed() const { return {first_, 1, apart()}; }
+  auto matrix() {
+    return Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(first_, rows_, width_, {apart()});
+  }
+
+ private:
+  static constexpr Index line = 16;
+  Index apart() const { return (width_ + line - 1) / line * line; }
+
+  const Index rows_, width_;
+  Matrix numbers_;
+  float* first_;
+};
 
 /// The weights; with classes of zeros more where products need them.
 class Weights {
@@ -48,32 +69,31 @@ class Weights {
   Weights& operator=(const Weights&) = delete;
 
   /// Rows of them begin at a vector register, so that their sums are the same bits everywhere.
-  Matrix scores(const float* z, Index rows) const {
-    Matrix result = Matrix::Zero(rows, whole_registers(classes_));
-    add_thin_product({z, view_.rows, 1}, view_, thin_view(result, view_.columns));
+  Matrix scores(FactorView z, std::size_t rows) const {
+    Matrix result = Matrix::Zero(size(rows), whole_registers(classes_));
+    set_thin_product(z, view_, thin_view(result, view_.columns));
     return result;
   }
-  /// Of rows that follow each other.
+  /// Of a chunk.
   Matrix scores_of(const ClassifiedRows& data, Rows rows) const {
-    if (const float* const kept = data.kept_with_ones())
-      return scores(kept + rows.front() * (data.width() + 1), size(rows.size()));
-    return scores(gather(data, rows).data(), size(rows.size()));
+    if (const float* const kept = data.kept_chunks())
+      return scores({kept + rows.front() * (data.width() + 1), 1, size(rows_at_a_time)},
+                    rows.size());
+    return scores(Gathered(data, rows).view(), rows.size());
   }
   Index classes() const { return classes_; }
   Index columns() const { return view_.columns; }
 
-  /// Writes the gradient to which `add(sum)` adds, in place where that has no classes more.
-  template <typename Add>
-  void sum_gradient(std::span<float> gradient, Add&& add) const {
+  /// Writes the gradient that `write(sum)` writes, in place where that has no classes more.
+  template <typename Write>
+  void write_gradient(std::span<float> gradient, Write&& write) const {
     Matrix padded;
     float* sum = gradient.data();
     if (is_padded()) {
-      padded = Matrix::Zero(view_.rows, view_.columns);
+      padded.resize(view_.rows, view_.columns);
       sum = padded.data();
-    } else {
-      std::fill(gradient.begin(), gradient.end(), 0.0f);
     }
-    add(ThinView<float>{sum, view_.rows, view_.columns, view_.columns});
+    write(ThinView<float>{sum, view_.rows, view_.columns, view_.columns});
     if (is_padded())
       Eigen::Map<Matrix>(gradient.data(), view_.rows, classes_) = padded.leftCols(classes_);
   }
@@ -129,15 +149,16 @@ double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x
   const Weights weights(x, classes);
   const float share = 1.0f / static_cast<float>(rows.size());
   double loss = 0;
-  weights.sum_gradient(gradient, [&](ThinView<float> sum) {
+  weights.write_gradient(gradient, [&](ThinView<float> sum) {
+    auto* write = set_thin_product;
     for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
       const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));
-      const Matrix z = gather(data, chunk);
-      Matrix error = weights.scores(z.data(), z.rows());
+      const Gathered z(data, chunk);
+      Matrix error = weights.scores(z.view(), chunk.size());
       loss += subtract_labels(error, weights.classes(), data, chunk);
       error *= share;
-      add_thin_product({z.data(), 1, z.cols()},  // z^T error
-                       thin_view(std::as_const(error), weights.columns()), sum);
+      write(z.transposed(), thin_view(std::as_const(error), weights.columns()), sum);
+      write = add_thin_product;
     }
   });
   return loss * share;
@@ -186,13 +207,27 @@ PartFigures Classifier::examine(const ClassifiedRows& data, std::span<const floa
   return found;
 }
 
+std::vector<float> chunks_to_keep(const ClassifiedRows& data) {
+  std::vector<float> kept((data.count() + rows_at_a_time - 1) / rows_at_a_time * rows_at_a_time *
+                          (data.width() + 1));
+  for_each_chunk(data.count(), [&](Rows rows) {
+    Gathered gathered(data, rows);
+    const auto z = gathered.matrix();
+    float* const to = kept.data() + rows.front() * (data.width() + 1);
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(to, z.cols(), z.rows(), {size(rows_at_a_time)}) =
+        z.transpose();
+  });
+  return kept;
+}
+
 double Classifier::smoothness(const ClassifiedRows& data) const {
   const auto gram = [&data](std::span<const double> v, std::span<double> out) {
     Eigen::VectorXf in = Eigen::Map<const Eigen::VectorXd>(v.data(), size(v.size())).cast<float>();
     Eigen::Map<Eigen::VectorXd> sum(out.data(), size(out.size()));
     sum.setZero();
     for_each_chunk(data.count(), [&](Rows rows) {
-      Matrix z = gather(data, rows);
+      Gathered gathered(data, rows);
+      auto z = gathered.matrix();
       for (Index r = 0; r < z.rows(); ++r)
         z.row(r) *= std::sqrt(data.weight(rows[static_cast<std::size_t>(r)]));
       sum += (z.transpose() * (z * in)).cast<double>();

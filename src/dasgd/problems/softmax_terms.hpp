@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/samples.hpp"
@@ -22,11 +23,15 @@ class ClassifiedRows {
   /// Writes the numbers of one row.
   virtual void copy(std::uint32_t row, std::span<float> to) const = 0;
   virtual std::uint32_t label(std::uint32_t row) const = 0;
-  /// The numbers of all rows, each with a one behind them, where they are kept that way.
-  virtual const float* kept_with_ones() const { return nullptr; }
+  /// What `chunks_to_keep` made of all rows, where it is kept.
+  virtual const float* kept_chunks() const { return nullptr; }
   /// How much a row counts in the loss.
   virtual float weight(std::uint32_t) const { return 1.0f; }
 };
+
+/// The numbers of all rows, as products take them fastest: those of some rows together, number
+/// after number, and ones behind them.
+std::vector<float> chunks_to_keep(const ClassifiedRows& data);
 
 /// x holds a weight per number and class, number after number, then a bias per class.
 struct Classifier {

@@ -30,6 +30,8 @@ struct ThinView {
 /// to += a * b. Each number is a sum of rounded products in the order of the rows of `b`, on every
 /// x86-64 the same bits, however wide its registers are.
 void add_thin_product(FactorView a, ThinView<const float> b, ThinView<float> to);
+/// to = a * b, the same sums from zero.
+void set_thin_product(FactorView a, ThinView<const float> b, ThinView<float> to);
 
 /// The first columns of a row-major matrix of a library.
 template <typename Matrix>

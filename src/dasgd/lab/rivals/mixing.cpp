@@ -78,9 +78,14 @@ MixingMatrix communication_coefficients(const Graph& graph) {
 
 template <typename Real>
 std::vector<Real> combine(const MixingRow& row, std::span<const std::span<const Real>> models) {
+  constexpr std::size_t most = 4096;  // that stay in the first cache meanwhile
   std::vector<Real> result(models.front().begin(), models.front().end());
-  scale<Real>(result, row.weight.front());
-  for (std::size_t k = 1; k < models.size(); ++k) add<Real>(result, row.weight[k], models[k]);
+  for (std::size_t at = 0; at < result.size(); at += most) {
+    const std::span<Real> part = std::span(result).subspan(at, std::min(most, result.size() - at));
+    scale<Real>(part, row.weight.front());
+    for (std::size_t k = 1; k < models.size(); ++k)
+      add<Real>(part, row.weight[k], models[k].subspan(at, part.size()));
+  }
   return result;
 }
 
