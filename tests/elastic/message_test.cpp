@@ -75,6 +75,7 @@ TEST(Messages, BringReportsWithAllThatIsKnownOfMembers) {
   report.can_stream = false;
   report.taken = 9;
   report.linked = {b, a};
+  report.card = {1.5F, true, 2.5F};
   Record full{{3, 4},        5,    "name", "host:1", true, 6,      7,      8,
               StopReason{1}, true, false,  true,     0.5,  {1, 2}, {3, 4}, {5, 6}};
   report.records = {full, {.origin = {7, 8}, .version = highest_version, .left = true}};
@@ -83,6 +84,7 @@ TEST(Messages, BringReportsWithAllThatIsKnownOfMembers) {
   EXPECT_FALSE(back.can_stream);
   EXPECT_EQ(back.taken, 9u);
   EXPECT_EQ(back.linked, (std::vector<WorkerId>{WorkerId{0}, WorkerId{1}}));
+  EXPECT_TRUE(back.card.rate == 1.5F && back.card.is_full && back.card.limit == 2.5F);
   ASSERT_EQ(back.records.size(), 2u);
   const Record& r = back.records[0];
   EXPECT_EQ(r.origin, full.origin);

@@ -125,7 +125,7 @@ struct StateOf {
             p.takeover_, p.retention_, p.cut_, p.comparison_, p.counts_.not_folded,
             p.counts_.not_looked_at, p.counts_.unreported, p.counts_.has_news, p.closed_,
             p.moments_.begun, p.moments_.ticked, p.tree_.places_, p.tree_.edges_, p.tree_.broken_,
-            p.inbox_.depth());
+            p.tree_.slow_, p.inbox_.depth());
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     (*this)(p.retention_.copies_.without_loose(p.log().names()));
   }

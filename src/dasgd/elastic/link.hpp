@@ -30,6 +30,7 @@ struct MemberLink {
   bool is_edge_there = false, is_edge_here = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;
+  Card card;  ///< of the other end
   IncomingFrame incoming;
 };
 

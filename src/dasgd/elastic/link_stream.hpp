@@ -55,6 +55,8 @@ class LinkStream {
   void catch_up(const Holdings& held);
 
   const GradientSet& reported() const { return reported_; }
+  /// What is made now has to wait.
+  bool is_full() const { return was_full_; }
   /// Whether the other end has a link to this member.
   bool is_linked_to(WorkerId member) const {
     return std::find(linked_.begin(), linked_.end(), member) != linked_.end();

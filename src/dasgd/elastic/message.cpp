@@ -159,6 +159,11 @@ void pass(Io& io, M& m) {
     for (auto* list : {&m.linked, &m.places, &m.edges})
       io.list(*list, [&](auto& member) { io.member(member); });
     io.list(m.records, [&](auto& record) { pass_record(io, record); });
+    io.number(m.card.rate);
+    io.number(m.card.is_full);
+    io.number(m.card.limit);
+    for (const float rate : {m.card.rate, m.card.limit})
+      io.require(rate >= 0 && std::isfinite(rate));
   } else if constexpr (std::is_same_v<Kind, GradientMessage>) {
     pass_facts(io, m.facts);
     io.number(m.shift);

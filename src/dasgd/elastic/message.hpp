@@ -16,7 +16,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 7;
+inline constexpr std::uint16_t protocol_version = 8;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20,
@@ -56,6 +56,13 @@ struct Refusal {
   std::string why;
 };
 
+/// What the network card of a member sends, in bytes per second.
+struct Card {
+  float rate = 0;        ///< lately
+  bool is_full = false;  ///< most of the time something waits for every link of the tree
+  float limit = 0;       ///< the rate when it was last full as a relay; 0: it never was
+};
+
 /// What I hold and what I know of members. At once an acknowledgement, a digest and a sign of life.
 struct Report {
   GradientSet held;
@@ -66,6 +73,7 @@ struct Report {
   std::vector<WorkerId> linked;  ///< to whom I have a link: their gradients come by themselves
   std::vector<WorkerId> places;  ///< of the tree, from the oldest
   std::vector<WorkerId> edges;   ///< my neighbours in it
+  Card card;
 };
 
 /// Numbers follow as the body.

@@ -27,6 +27,7 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
       end_(options_, members_, roster_),
       takeover_(options_, members_),
       retention_(options_),
+      card_(options_.patience.gone / 2),
       comparison_(options_) {}
 
 void Protocol::linked(LinkId id, bool dialed, Nanoseconds now, const std::string& remote) {

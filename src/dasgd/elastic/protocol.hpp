@@ -14,6 +14,7 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/channel.hpp"
+#include "dasgd/elastic/card_watch.hpp"
 #include "dasgd/elastic/comparison.hpp"
 #include "dasgd/elastic/cut_watch.hpp"
 #include "dasgd/elastic/dialer.hpp"
@@ -254,7 +255,8 @@ class Protocol {
   void want_copy();
   /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
-  bool mend_tree(Nanoseconds now);
+  bool change_tree(Nanoseconds now);
+  void watch_card();
   void update_cut_state(Nanoseconds now);
   void pull(Nanoseconds now);
   bool model_is_coming() const;
@@ -290,6 +292,7 @@ class Protocol {
   Takeover takeover_;
   Retention retention_;
   CutWatch cut_;
+  CardWatch card_;
   Comparison comparison_;
   struct Counts {
     std::size_t not_folded = 0;     // came to a worker that is behind, since the last fold

@@ -96,7 +96,10 @@ void Protocol::update_cut_state(Nanoseconds now) {
   if (was_cut_off && !cut_.is_cut_off()) inbox_.wake();
 }
 
-bool Protocol::mend_tree(Nanoseconds now) {
+// By the oldest: where neighbours do not reach each other, and where a card is too slow for its
+// place. True if this member has other neighbours than before.
+bool Protocol::change_tree(Nanoseconds now) {
+  if (tree_.draw(log().end())) return true;
   const auto are_linked = [this](WorkerId a, WorkerId b) {
     const MemberLink *to_a = links_.to(a), *to_b = links_.to(b);
     if (a == Membership::self || b == Membership::self) return to_a || to_b;
@@ -104,7 +107,27 @@ bool Protocol::mend_tree(Nanoseconds now) {
     return !is_known || (to_a && to_a->stream.is_linked_to(b)) ||
            (to_b && to_b->stream.is_linked_to(a));
   };
-  return tree_.mend(are_linked, now, options_.patience.suspect, log().end());
+  if (tree_.mend(are_linked, now, options_.patience.suspect, log().end())) return true;
+  const auto card_of = [this](WorkerId member) {
+    if (member == Membership::self) return card_.card();
+    const MemberLink* link = links_.to(member);
+    return link ? link->card : Card{};
+  };
+  const auto change = tree_.find_slow(card_of, are_linked, now, options_.patience.gone);
+  if (!change) return false;
+  say(now, fmt::format("{} takes the place of {} in the tree, whose network card is slower",
+                       members_.label(change->leaf), members_.label(change->relay)));
+  return tree_.make(*change, log().end());
+}
+
+void Protocol::watch_card() {
+  std::size_t edges = 0, full = 0;
+  for (const auto& [id, link] : links_) {
+    if (!link.open || !is_edge(link)) continue;
+    ++edges;
+    full += link.stream.is_full() ? 1 : 0;
+  }
+  card_.look(edges, full);
 }
 
 void Protocol::tick(Nanoseconds now) {
@@ -120,7 +143,7 @@ void Protocol::tick(Nanoseconds now) {
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
   find_cut(now);
-  if (has_tree() && (tree_.draw(log().end()) || mend_tree(now))) counts_.has_news = true;
+  if (has_tree() && change_tree(now)) counts_.has_news = true;
   dialer_.dial(links_, now);
   if (!retention_.copies().empty())
     retention_.drop_old_copies(members_.has_unseen_members() || is_merging(), now);
@@ -136,6 +159,7 @@ void Protocol::tick(Nanoseconds now) {
       report_to(link, now);
     pump(link, now);
   }
+  watch_card();
   measure(now);
   pull(now);
   snapshots_.expire(now);
@@ -145,6 +169,9 @@ void Protocol::tick(Nanoseconds now) {
 void Protocol::measure(Nanoseconds now) {
   const double seconds = links_.measure(now);
   if (seconds == 0) return;
+  std::uint64_t queued = 0;
+  for (const auto& [id, link] : links_) queued += wires_.queued_bytes(id);
+  card_.measure(links_.sent().bytes, queued, seconds);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     const std::uint32_t announced = holdings_.announced(worker_id(i));

@@ -13,6 +13,7 @@ void Protocol::on(MemberLink& link, Report& report, Nanoseconds now) {
   link.stream.hear(report, names(), now);
   members_[link.member].reported = link.stream.reported();
   for (Record& record : report.records) hear(link, record, now);
+  link.card = report.card;
   link.is_edge_there =
       std::find(report.edges.begin(), report.edges.end(), Membership::self) != report.edges.end();
   if (has_tree() &&
@@ -96,7 +97,8 @@ void Protocol::report_to(MemberLink& link, Nanoseconds now) {
                 link.taken,
                 links_.members(),
                 tree_.drawn(),
-                tree_.neighbours()};
+                tree_.neighbours(),
+                card_.card()};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;

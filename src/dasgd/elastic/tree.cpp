@@ -79,6 +79,83 @@ bool Tree::mend(const Linked& linked, Nanoseconds now, Nanoseconds patience,
   return change_to(std::move(best), log_end);
 }
 
+std::size_t Tree::count_neighbours(std::size_t place) const {
+  const std::size_t first = first_child_of(place), size = places_.size();
+  return (place > 0 ? 1 : 0) + std::min(children_, size - std::min(size, first));
+}
+
+// With links that are all equally slow, rather than cards, whoever has more of them carries more.
+bool Tree::is_slow(std::size_t place, const CardOf& card_of) const {
+  const Card card = card_of(places_[place]);
+  if (!card.is_full) return false;
+  const auto per_neighbour = [this](std::size_t of, const Card& c) {
+    return c.rate / static_cast<float>(count_neighbours(of));
+  };
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Card other = card_of(places_[i]);
+    if (other.rate > clearly * card.rate &&
+        per_neighbour(i, other) > clearly * per_neighbour(place, card))
+      return true;
+  }
+  return false;
+}
+
+std::optional<Tree::Change> Tree::find_slow(const CardOf& card_of, const Linked& linked,
+                                            Nanoseconds now, Nanoseconds patience) {
+  std::map<WorkerId, Nanoseconds> slow;
+  std::optional<std::size_t> slowest;
+  for (std::size_t i = 0; !drawn().empty() && is_relay(i); ++i) {
+    if (!is_slow(i, card_of)) continue;
+    const auto known = slow_.find(places_[i]);
+    const Nanoseconds since = slow[places_[i]] = known == slow_.end() ? now : known->second;
+    if (now - since < patience) continue;
+    if (!slowest || card_of(places_[i]).rate < card_of(places_[*slowest]).rate) slowest = i;
+  }
+  slow_ = std::move(slow);
+  if (!slowest) return std::nullopt;
+  const auto leaf = find_faster_leaf(*slowest, card_of, linked);
+  return leaf ? std::optional(Change{places_[*slowest], *leaf}) : std::nullopt;
+}
+
+// A leaf for which something always waits, at a relay that is not full, has a slow card itself.
+std::optional<WorkerId> Tree::find_faster_leaf(std::size_t relay, const CardOf& card_of,
+                                               const Linked& linked) const {
+  const float rate = card_of(places_[relay]).rate;
+  const std::size_t lacking = count_lacking(places_, linked);
+  std::optional<WorkerId> found;
+  for (const WorkerId member : members_.by_age()) {
+    const std::size_t place = place_of(member);
+    if (place == nowhere || is_relay(place)) continue;
+    const Card card = card_of(member);
+    const bool is_proved = card.rate > clearly * rate || card.limit > clearly * rate;
+    const bool is_slow =
+        card.limit > 0 || (card.is_full && !card_of(places_[parent_of(place)]).is_full);
+    if ((is_slow || found) && !is_proved) continue;
+    if (count_lacking(exchanged({places_[relay], member}), linked) > lacking) continue;
+    if (is_proved) return member;
+    found = member;
+  }
+  return found;
+}
+
+std::vector<WorkerId> Tree::exchanged(const Change& change) const {
+  auto places = places_;
+  std::swap(places[place_of(change.relay)], places[place_of(change.leaf)]);
+  return places;
+}
+
+bool Tree::make(const Change& change, std::uint64_t log_end) {
+  slow_.clear();
+  return change_to(exchanged(change), log_end);
+}
+
+std::size_t Tree::count_lacking(const std::vector<WorkerId>& places, const Linked& linked) const {
+  std::size_t lacking = 0;
+  for (std::size_t i = 1; i < places.size(); ++i)
+    lacking += linked(places[parent_of(i)], places[i]) ? 0 : 1;
+  return lacking;
+}
+
 bool Tree::take(const std::vector<WorkerId>& places, WorkerId from, std::uint64_t log_end) {
   if (!exists() || places.empty() || from != oldest()) return false;
   if (std::set(places.begin(), places.end()).size() < places.size()) return false;
