@@ -189,7 +189,7 @@ double asio_tls(const Stream& stream) {
 }
 
 /// One side of our links: sends frames, counts those that come.
-class Side final : public tcp::LinkEvents {
+class Side final : public tcp::LinkEvents, public FrameSink {
  public:
   explicit Side(bool encrypted, std::size_t size)
       : body_(std::make_shared<std::vector<std::byte>>(size)),
@@ -205,13 +205,16 @@ class Side final : public tcp::LinkEvents {
     while (link_) context_.run_one();
   }
 
-  void linked(LinkId link, bool, const std::string&) override { link_ = link; }
+  FrameSink& linked(LinkId link, bool, const std::string&) override {
+    link_ = link;
+    return *this;
+  }
   void dial_failed(LinkId, tcp::DialFailure, const std::string&) override { fail("a dial"); }
-  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
-                                           std::uint64_t bytes) override {
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>, std::uint64_t bytes,
+                                           Nanoseconds) override {
     return std::span(*body_).first(bytes);
   }
-  void received(LinkId, Bytes) override { ++received_; }
+  void received(LinkId, std::span<const std::byte>, Nanoseconds) override { ++received_; }
   void drained(LinkId) override {}
   void lost(LinkId, tcp::Loss, const std::string&) override { link_.reset(); }
 

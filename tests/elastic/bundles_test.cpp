@@ -103,7 +103,7 @@ TEST(Bundles, AreTakenWholeOrNotAtAll) {
   send(0, 3);
   EXPECT_EQ(one.held().size(), 3u);
   Received received;
-  one.take(8, received);
+  one.inbox().take(8, received);
   ASSERT_TRUE(received.bundle);
   EXPECT_EQ(received.bundle->sums<float>()[1], -7);
   send(2, 3);  // the first of it is here

@@ -84,7 +84,7 @@ TEST(End, NothingIsTakenInAfterIt) {
   ASSERT_TRUE(one.is_over());
   third.send_gradient(0, 4);
   EXPECT_EQ(one.held().size(), 0u);
-  EXPECT_EQ(one.inbox_depth(), 0u);
+  EXPECT_EQ(one.inbox().depth(), 0u);
 }
 
 /// Two members that have ended with the same names, and the second has not sent its digest.

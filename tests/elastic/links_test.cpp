@@ -39,7 +39,7 @@ struct Dialing : ::testing::Test {
   Roster roster;
   ProtocolOptions options{.origin = {1, 1}, .address = "me:1", .contacts = {"me:1", "some:1"}};
   Membership members{{.origin = {1, 1}}, roster, options.patience};
-  LinkTable links{wires, roster};
+  LinkTable links{options, wires, roster};
   Dialer dialer{options, wires, members, roster};
 };
 
@@ -130,8 +130,11 @@ TEST_F(Dialing, TheTableCountsWhatLeaves) {
   links.tick(5'000'000'000);
   const Bytes body(100);
   links.send(link, Want{}, body);
-  links.count_gradients(link, 3);
+  std::vector<GradientFacts> facts(3);
+  for (std::uint32_t k = 0; k < facts.size(); ++k) facts[k].name = {other, k};
+  links.send(link, Parcel(std::make_shared<Bundle>(facts, options.format, 16)), 5'000'000'000);
   EXPECT_EQ(wires.count<Want>(link.id), 2u);
+  EXPECT_EQ(wires.count<BundleMessage>(link.id), 1u);
   EXPECT_EQ(links.sent().messages, 1u);
   const auto figures =
       links.figures([](WorkerId) { return "two"; }, [](WorkerId) { return "child"; });

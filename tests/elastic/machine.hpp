@@ -82,7 +82,9 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
   }
 
   // Channel
-  void receive(std::size_t limit, Received& received) override { protocol.take(limit, received); }
+  void receive(std::size_t limit, Received& received) override {
+    protocol.inbox().take(limit, received);
+  }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr gradient) override {
     const auto key = std::pair(protocol.options().origin, gradient->name.sequence);
@@ -102,13 +104,13 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
 
   bool is_in() const { return alive && !over; }
   bool has_something_to_do() const {
-    if (protocol.inbox_depth() > 0 || StateOf::has_task(protocol)) return true;
+    if (protocol.inbox().depth() > 0 || StateOf::has_task(protocol)) return true;
     if (protocol.is_over()) return !has_sent_digest || protocol.has_compared(clock);
     return !has_stopped && protocol.has_joined() &&
            (protocol.ending() || left == 0 || protocol.may_compute());
   }
   bool is_to_compute() const {
-    return protocol.inbox_depth() == 0 && left > 0 && protocol.may_compute();
+    return protocol.inbox().depth() == 0 && left > 0 && protocol.may_compute();
   }
   // As the world of virtual time does, without the time that steps take.
   void look() {
@@ -120,7 +122,7 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
         },
         [this](const StepReport&) { worker.send_pending(); });
     if (copied) protocol.pump(clock);
-    if (protocol.is_over() && protocol.inbox_depth() == 0) return end();
+    if (protocol.is_over() && protocol.inbox().depth() == 0) return end();
     const StepReport report = worker.step();
     worker.send_pending();
     ever.unite(worker.applied());

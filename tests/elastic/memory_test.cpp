@@ -32,11 +32,11 @@ TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
     ASSERT_TRUE(one.body(other.link, header, 4 * dimension, 2));
     one.received(other.link, header, 2);
   }
-  EXPECT_EQ(one.inbox_depth(), sent);
+  EXPECT_EQ(one.inbox().depth(), sent);
   std::size_t gradients = 0, bundles = 0, all = 0;
-  while (one.inbox_depth() > 0) {
+  while (one.inbox().depth() > 0) {
     Received received;
-    one.take(1, received);
+    one.inbox().take(1, received);
     gradients += received.gradients.size();
     if (received.bundle) ++bundles;
     all += received.gradients.size() + (received.bundle ? received.bundle->size() : 0);

@@ -252,7 +252,7 @@ std::string SmallWorld::wrong() const {
     if (m.worker.applied().count_missing_from(held) > 0)
       return who + "it does not hold what it applied";
     if (m.protocol.has_joined() && !StateOf::has_task(m.protocol) &&
-        held.size() != m.worker.t() + m.protocol.inbox_depth())
+        held.size() != m.worker.t() + m.protocol.inbox().depth())
       return who + "what it holds is neither applied nor waits";
     std::array<std::int64_t, dimension> sums{};
     const auto numbering = m.protocol.numbering();

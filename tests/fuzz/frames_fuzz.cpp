@@ -9,35 +9,29 @@ namespace {
 
 using namespace dasgd;
 
-// Holds its own end of the bargain, and looks whether the reader holds its.
-struct Listener final : tcp::FrameReader::Sink {
-  std::optional<std::span<std::byte>> place(std::span<const std::byte> header,
-                                            std::uint64_t body_bytes) override {
-    if (header.empty()) throw std::logic_error("a body of nothing");
-    if (body_bytes > body.size()) return std::nullopt;
-    return std::span(body).first(body_bytes);
-  }
-  void complete(Bytes header) override {
-    if (header.size() > tcp::FrameLimits{}.header) throw std::logic_error("a giant header");
-    ++frames;
-  }
-  Bytes body = Bytes(4096);
-  int frames = 0;
-};
-
 // The frames in the bytes, given in pieces of at most `piece`.
 int read(std::span<const std::byte> bytes, std::size_t piece) {
   tcp::FrameReader reader({.header = 4096});
-  Listener listener;
+  Bytes body(4096);
+  int frames = 0;
   while (!bytes.empty()) {
     const auto wanted = reader.wanted();
     if (wanted.empty()) throw std::logic_error("nothing is wanted");
     const std::size_t count = std::min({wanted.size(), bytes.size(), piece});
     std::memcpy(wanted.data(), bytes.data(), count);
     bytes = bytes.subspan(count);
-    if (reader.arrived(count, listener)) break;
+    tcp::FrameReader::Step step = reader.arrived(count);
+    if (step == tcp::FrameReader::Step::header) {
+      if (reader.header().empty()) throw std::logic_error("a body of nothing");
+      if (reader.body_bytes() > body.size()) break;
+      step = reader.place(std::span(body).first(reader.body_bytes()));
+    }
+    if (step == tcp::FrameReader::Step::refused) break;
+    if (step != tcp::FrameReader::Step::frame) continue;
+    if (reader.take_header().size() > 4096) throw std::logic_error("a giant header");
+    ++frames;
   }
-  return listener.frames;
+  return frames;
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     protocol.tick(now);
     protocol.pump(now);
     Received received;
-    protocol.take(8, received);
+    protocol.inbox().take(8, received);
     const Task task = protocol.next_task(now);
     if (const auto* copy = std::get_if<CopyModel>(&task))
       protocol.copied({copy->names, 0, std::make_shared<const Bytes>(dimension * 8)}, now);

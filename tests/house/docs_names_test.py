@@ -31,9 +31,20 @@ def missing(text: str) -> list:
     return found
 
 
+def counts_of(text: str) -> tuple:
+    """What the page of the gradient's path says that it lists, and what it lists."""
+    stated = re.search(r"There are\s+(\d+), through (\d+) files", text)
+    listed = text[stated.end():]
+    files = set(re.findall(r"`((?:core|elastic|members|transport)/[\w/]+\.[ch]pp)`", listed))
+    return (int(stated[1]), int(stated[2])), (len(re.findall(r"^\d+\. ", listed, flags=re.M)), len(files))
+
+
 assert missing("`tests/nothing.cpp`") and missing("`NothingIsCalled" + "LikeThisTest`") and missing("`No" + "Worker::step`")
 assert not missing("`core/worker.hpp`, `Worker::step`")
 pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "site/pages").glob("*.md")]
 mistakes = [f"{page.relative_to(ROOT)}: {name}" for page in sorted(pages) for name in missing(page.read_text(encoding="utf-8"))]
+stated, listed = counts_of((ROOT / "docs/gradient_way.md").read_text(encoding="utf-8"))
+if stated != listed:
+    mistakes.append(f"docs/gradient_way.md: says {stated[0]} hops through {stated[1]} files, and lists {listed[0]} through {listed[1]}")
 print("\n".join(mistakes))
 sys.exit(1 if mistakes else 0)

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "dasgd/members/endpoint.hpp"
+#include "dasgd/members/member.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -67,7 +67,7 @@ class Numbered final : public Endpoint {
     return copy;
   }
 
-  members::MemberEndpoint endpoint_;
+  Endpoint& endpoint_;
   std::vector<WorkerId> ours_, theirs_;
 };
 

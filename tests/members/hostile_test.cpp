@@ -18,7 +18,7 @@ namespace {
 
 using dasgd::test::SmallRun;
 
-class Liar final : public tcp::LinkEvents {
+class Liar final : public tcp::LinkEvents, public FrameSink {
  public:
   Liar(const tcp::Token& token, std::string facts, std::size_t dimension, std::uint64_t seed)
       : facts_(std::move(facts)),
@@ -32,7 +32,7 @@ class Liar final : public tcp::LinkEvents {
     for (const std::string& address : addresses) targets_[sockets_.dial(address)] = address;
     for (left_ = frames; left_ > 0 && !targets_.empty();)
       context_.run_one_for(std::chrono::seconds(1));
-    for (const auto& [link, target] : targets_) sockets_.close(link, true);
+    for (const auto& [link, target] : targets_) sockets_.close(link);
     context_.run_for(std::chrono::milliseconds(200));
   }
   std::size_t lies() const { return lies_; }
@@ -117,21 +117,22 @@ class Liar final : public tcp::LinkEvents {
         has_body ? std::span<const std::byte>(numbers_) : std::span<const std::byte>());
   }
 
-  void linked(LinkId link, bool, const std::string&) override {
+  FrameSink& linked(LinkId link, bool, const std::string&) override {
     ways_[link] = {};
     ways_[link].roster.number(me_);
     say(link, Hello{run_, me_, "liar", "", facts_});
     Report joined;
     joined.records.push_back({.origin = me_, .version = ++version_, .joined = true});
     say(link, joined);
+    return *this;
   }
   void drained(LinkId link) override { lie(link); }
-  void received(LinkId link, Bytes header) override {
+  void received(LinkId link, std::span<const std::byte> header, Nanoseconds) override {
     static_cast<void>(decode(header, ways_[link].names, ways_[link].roster));
     lie(link);
   }
-  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
-                                           std::uint64_t bytes) override {
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>, std::uint64_t bytes,
+                                           Nanoseconds) override {
     body_.resize(bytes);
     return body_;
   }

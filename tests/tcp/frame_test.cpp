@@ -15,15 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Keeps the frames it gets.
-struct Kept : FrameReader::Sink {
-  std::optional<std::span<std::byte>> place(std::span<const std::byte>,
-                                            std::uint64_t body_bytes) override {
-    if (body_bytes > most_body) return std::nullopt;
-    body.resize(body_bytes);
-    return body;
-  }
-  void complete(Bytes header) override { frames.emplace_back(std::move(header), body); }
-
+struct Kept {
   std::uint64_t most_body = 1 << 20;
   Bytes body;
   std::vector<std::pair<Bytes, Bytes>> frames;
@@ -37,7 +29,7 @@ Bytes framed(const Bytes& header, const Bytes& body) {
   return all;
 }
 
-/// Feeds bytes in pieces of at most `piece`.
+/// Feeds bytes in pieces of at most `piece`. Why they are refused, if they are.
 std::optional<std::string> feed(FrameReader& reader, Kept& kept, std::span<const std::byte> bytes,
                                 std::size_t piece = 1 << 20) {
   while (!bytes.empty()) {
@@ -45,7 +37,14 @@ std::optional<std::string> feed(FrameReader& reader, Kept& kept, std::span<const
     const std::size_t count = std::min({wanted.size(), bytes.size(), piece});
     std::memcpy(wanted.data(), bytes.data(), count);
     bytes = bytes.subspan(count);
-    if (auto why = reader.arrived(count, kept)) return why;
+    FrameReader::Step step = reader.arrived(count);
+    if (step == FrameReader::Step::header) {
+      if (reader.body_bytes() > kept.most_body) return "the body is too long";
+      kept.body.resize(reader.body_bytes());
+      step = reader.place(kept.body);
+    }
+    if (step == FrameReader::Step::refused) return reader.refusal();
+    if (step == FrameReader::Step::frame) kept.frames.emplace_back(reader.take_header(), kept.body);
   }
   return std::nullopt;
 }
@@ -114,7 +113,7 @@ TEST(Frames, LengthsAreRefusedBeforeMemoryIsTaken) {
   const FrameHead head = frame_head(Bytes(1), large);
   FrameReader reader({});
   EXPECT_EQ(feed(reader, kept, head), std::nullopt);
-  EXPECT_EQ(feed(reader, kept, Bytes(1)), "a frame was refused");
+  EXPECT_EQ(feed(reader, kept, Bytes(1)), "the body is too long");
   EXPECT_TRUE(kept.body.empty());
 }
 

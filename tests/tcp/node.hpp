@@ -40,7 +40,7 @@ inline tcp::SocketOptions patient() {
 }
 
 /// Writes down what happens on its links.
-class Node : public tcp::LinkEvents {
+class Node : public tcp::LinkEvents, public FrameSink {
  public:
   struct Frame {
     std::string header, body;
@@ -60,24 +60,25 @@ class Node : public tcp::LinkEvents {
        tcp::SocketOptions options = patient())
       : sockets(context, std::move(identity), *this, options) {}
 
-  void linked(LinkId link, bool dialed, const std::string& remote) override {
+  FrameSink& linked(LinkId link, bool dialed, const std::string& remote) override {
     links[link].dialed = dialed;
     links[link].remote = remote;
+    return *this;
   }
   void dial_failed(LinkId, tcp::DialFailure kind, const std::string& why) override {
     failure = kind;
     failures.push_back(why);
   }
   std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
-                                           std::uint64_t body_bytes) override {
+                                           std::uint64_t body_bytes, Nanoseconds) override {
     if (body_bytes > most_body || text_of(header) == refuse) return std::nullopt;
     links.at(link).body.resize(body_bytes);
     return links.at(link).body;
   }
-  void received(LinkId link, Bytes header) override {
+  void received(LinkId link, std::span<const std::byte> header, Nanoseconds) override {
     Past& past = links.at(link);
     past.frames.push_back({text_of(header), text_of(past.body)});
-    if (text_of(header) == "close") sockets.close(link, true);
+    if (text_of(header) == "close") sockets.close(link);
     if (text_of(header) == "echo") sockets.send(link, bytes_of("echoed"));
   }
   void drained(LinkId link) override { ++links.at(link).drained; }

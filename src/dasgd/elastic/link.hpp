@@ -7,6 +7,7 @@
 
 #include "dasgd/elastic/incoming_frame.hpp"
 #include "dasgd/elastic/link_stream.hpp"
+#include "dasgd/transport/wires.hpp"
 
 namespace dasgd::elastic {
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "dasgd/core/packing.hpp"
+
 namespace dasgd::elastic {
 
 MemberLink& LinkTable::add(LinkId id, bool dialed, const std::string& remote, Nanoseconds now) {
@@ -51,10 +53,29 @@ void LinkTable::send(MemberLink& link, const Message& message, std::span<const s
   wires_.send(link.id, std::move(header), body, std::move(keeper));
 }
 
-void LinkTable::count_gradients(const MemberLink& link, std::size_t gradients) {
+void LinkTable::send(MemberLink& link, const Parcel& parcel, Nanoseconds now) {
   ++sent_.messages;
-  ++sent_to_[link.member].messages;
-  sent_to_[link.member].gradients += gradients;
+  SentTo& to = sent_to_[link.member];
+  ++to.messages;
+  to.gradients += parcel.size();
+  std::size_t own = 0;
+  parcel.for_each(
+      [&](const GradientFacts& g) { own += g.name.origin == Membership::self ? 1 : 0; });
+  if (own > 0) chooser_.sent(own, now);
+  const auto packed = [&](std::size_t bytes) {
+    return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
+  };
+  if (parcel.bundle) {
+    const auto body = packed(sum_bytes(options_.format));
+    return send(link, BundleMessage{parcel.bundle->facts(), options_.format}, *body, body);
+  }
+  const Gradient& gradient = *parcel.gradient;
+  const GradientMessage message{gradient, gradient.update.shift, options_.format};
+  if (options_.packs || chooser_.format() != MessageFormat::full) {
+    const auto body = packed(number_bytes(options_.format));
+    if (body->size() < options_.update_bytes()) return send(link, message, *body, body);
+  }
+  send(link, message, gradient.update.bytes(), parcel.gradient);
 }
 
 void LinkTable::report_soon() {

@@ -9,15 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/core/traffic.hpp"
 #include "dasgd/elastic/link.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/message_chooser.hpp"
 
 namespace dasgd::elastic {
 
 class LinkTable {
  public:
-  LinkTable(Wires& wires, const Roster& roster) : wires_(wires), roster_(roster) {}
+  LinkTable(const ProtocolOptions& options, Wires& wires, const Roster& roster)
+      : options_(options), wires_(wires), roster_(roster) {}
 
   MemberLink& add(LinkId id, bool dialed, const std::string& remote, Nanoseconds now);
   /// The link of this number, if there is one, ...
@@ -42,8 +44,10 @@ class LinkTable {
 
   void send(MemberLink& link, const Message& message, std::span<const std::byte> body = {},
             std::shared_ptr<const void> keeper = nullptr);
-  /// A message with so many gradients leaves.
-  void count_gradients(const MemberLink& link, std::size_t gradients);
+  /// In as few bytes as its numbers allow.
+  void send(MemberLink& link, const Parcel& parcel, Nanoseconds now);
+  /// In how many bits updates are to be made, by how long they wait here.
+  const MessageChooser& chooser() const { return chooser_; }
   /// What was sent to this member, links that broke included.
   LinkFigures sent_to(WorkerId member) const {
     const auto at = sent_to_.find(member);
@@ -79,12 +83,14 @@ class LinkTable {
             sent.gradients, sent.bytes, static_cast<double>(sent.last - sent.first) * 1e-9};
   }
 
+  const ProtocolOptions& options_;
   Wires& wires_;
   const Roster& roster_;
   std::map<LinkId, MemberLink> links_;
   Nanoseconds now_ = 0, measured_at_ = 0;
   Traffic sent_;
   std::map<WorkerId, SentTo> sent_to_;
+  MessageChooser chooser_;
 };
 
 }  // namespace dasgd::elastic

@@ -19,7 +19,7 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
                 .joined = options_.founder},
                roster_, options_.patience),
       run_(options_.run),
-      links_(wires_, roster_),
+      links_(options_, wires_, roster_),
       dialer_(options_, wires_, members_, roster_),
       windows_(options_, members_),
       tree_(options_.limits.children, members_),
@@ -72,46 +72,6 @@ void Protocol::drop(LinkId id, Nanoseconds now) {
 void Protocol::disconnect(LinkId id, Nanoseconds now) {
   wires_.close(id);
   drop(id, now);
-}
-
-std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const std::byte> header,
-                                                   std::uint64_t bytes, Nanoseconds now) {
-  const std::lock_guard lock(mutex_);
-  MemberLink* const found = links_.find(id);
-  if (!found) return std::nullopt;
-  MemberLink& link = *found;
-  heard_on(link, now);
-  auto message = decode(header, link.names, roster_);
-  members_.grow();
-  if (!message) return std::nullopt;
-  return link.incoming.begin(std::move(*message), bytes, {link.open, link.asked}, options_, *pool_);
-}
-
-void Protocol::received(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
-  bool to_fold = false;
-  {
-    const std::lock_guard lock(mutex_);
-    take_frame(id, header, now);
-    report_news(now);
-    to_fold = counts_.not_folded >= windows_.most_unfolded();
-    if (to_fold) counts_.not_folded = 0;
-  }
-  if (to_fold) inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
-}
-
-void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
-  MemberLink* const found = links_.find(id);
-  if (!found) return;
-  MemberLink& link = *found;
-  auto message = link.incoming.take_message();
-  if (!message) {
-    message = decode(header, link.names, roster_);
-    members_.grow();
-  }
-  heard_on(link, now);
-  const bool is_hello = message && std::holds_alternative<Hello>(*message);
-  if (!message || is_hello == link.open) return disconnect(id, now);
-  handle(link, std::move(*message), now);
 }
 
 void Protocol::handle(MemberLink& link, Message message, Nanoseconds now) {
@@ -249,7 +209,7 @@ void Protocol::on(MemberLink& link, const Goodbye& goodbye, Nanoseconds now) {
 
 void Protocol::spread(const Rotation& rotation) {
   rotation_ = rotation;
-  wires_.rotated(rotation.token);
+  if (options_.rotated) options_.rotated(rotation.token);
   for (auto& [id, link] : links_)
     if (link.open) links_.send(link, rotation_);
 }

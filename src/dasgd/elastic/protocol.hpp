@@ -25,10 +25,8 @@
 #include "dasgd/elastic/tree.hpp"
 #include "dasgd/elastic/windows.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/inbox.hpp"
-#include "dasgd/transport/message_chooser.hpp"
 
 namespace dasgd::elastic {
 
@@ -72,7 +70,7 @@ struct Kept {
 };
 
 /// The network's functions belong to one thread, the worker's to another; the rest to any.
-class Protocol {
+class Protocol final : public FrameSink {
  public:
   Protocol(ProtocolOptions options, Wires& wires);
 
@@ -80,10 +78,9 @@ class Protocol {
   /// `remote` is the other end's "host:port", where that is known.
   void linked(LinkId link, bool dialed, Nanoseconds now, const std::string& remote = {});
   void dial_failed(LinkId link, bool refused, Nanoseconds now);
-  /// Where the body of a frame is to be put; nothing: hang up.
   std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
-                                           std::uint64_t bytes, Nanoseconds now);
-  void received(LinkId link, std::span<const std::byte> header, Nanoseconds now);
+                                           std::uint64_t bytes, Nanoseconds now) override;
+  void received(LinkId link, std::span<const std::byte> header, Nanoseconds now) override;
   void lost(LinkId link, Nanoseconds now);
   /// Bytes have come, perhaps of a frame that takes long: a sign of life.
   void on_bytes(LinkId link, Nanoseconds now);
@@ -95,9 +92,9 @@ class Protocol {
   void close(Nanoseconds now);
 
   // The worker's side.
-  void take(std::size_t limit, Received& received);
-  void wait(std::chrono::milliseconds limit) { inbox_.wait(limit); }
-  void wake() { inbox_.wake(); }
+  /// What has come and waits to be applied; it is woken when it is worth looking for anything else.
+  Inbox<std::uint8_t>& inbox() { return inbox_; }
+  const Inbox<std::uint8_t>& inbox() const { return inbox_; }
   std::shared_ptr<Gradient> blank() { return pool_->take_beyond(); }
   void own(GradientPtr gradient, Nanoseconds now);
   /// What is to be done before the next step, if anything. After `CopyModel`, `copied`
@@ -186,7 +183,6 @@ class Protocol {
   GradientSet held() const { return locked(holdings_)->names(); }
   Kept kept() const;
   std::size_t log_size() const { return locked(holdings_)->log().size(); }
-  std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
   /// The name of the run in public.
@@ -245,7 +241,6 @@ class Protocol {
   void report_to_all(Nanoseconds now);
   void report_news(Nanoseconds now);
   void pump(MemberLink& link, Nanoseconds now);
-  void send(MemberLink& link, const Parcel& parcel, Nanoseconds now);
   void serve(MemberLink& link, const Model& model, Nanoseconds now);
   void serve_all_who_wait(Nanoseconds now);
   void warn_of_link(const MemberLink& link, Nanoseconds now);
@@ -305,7 +300,6 @@ class Protocol {
     std::optional<Nanoseconds> begun, warned_of_links;
     Nanoseconds ticked = 0;
   } moments_;
-  MessageChooser chooser_;
   std::vector<Event> events_;
 };
 

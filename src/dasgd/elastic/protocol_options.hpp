@@ -1,10 +1,9 @@
-// The options of a member, its timeouts, and what it can do to the world.
+// The options of a member, and its timeouts.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,24 +12,8 @@
 #include "dasgd/elastic/membership/membership.hpp"
 #include "dasgd/elastic/message.hpp"
 #include "dasgd/run/budget.hpp"
-#include "dasgd/transport/link_id.hpp"
 
 namespace dasgd::elastic {
-
-/// What a member can do to the world. Called with the machine's lock held: must not call back.
-class Wires {
- public:
-  virtual ~Wires() = default;
-  virtual LinkId dial(const std::string& address) = 0;
-  /// `body` lives as long as `keeper`.
-  virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
-                    std::shared_ptr<const void> keeper) = 0;
-  /// What was to be sent and has not left yet.
-  virtual std::size_t queued_bytes(LinkId link) const = 0;
-  virtual void close(LinkId link) = 0;
-  /// Whoever dials or is dialed from now on needs this token, or is known to be a member.
-  virtual void rotated(const std::string& token) { static_cast<void>(token); }
-};
 
 /// What becomes of two models after a split so long that both sides went on by themselves.
 enum class Merge {
@@ -74,6 +57,9 @@ struct ProtocolOptions {
   Patience patience;
   Merge merge = Merge::average;
   Budget budget;  ///< of all members together
+  /// Whoever dials or is dialed from now on needs this token, or is known to be a member. Called
+  /// with the lock held: must not call back.
+  std::function<void(const std::string& token)> rotated;
 
   // Every other time after which a member does something by itself.
   static constexpr Nanoseconds keep_snapshot = 2'000'000'000;   ///< for others who ask

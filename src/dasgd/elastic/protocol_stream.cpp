@@ -3,10 +3,59 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/core/packing.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
+
+void Protocol::own(GradientPtr gradient, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  takeover_.corrected();
+  cut_.computed();
+  ++counts_.not_looked_at;
+  holdings_.add_own(std::move(gradient), now);
+  check_budget(now);
+  if (++counts_.unreported >= most_unreported()) counts_.has_news = true;
+}
+
+std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const std::byte> header,
+                                                   std::uint64_t bytes, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  MemberLink* const found = links_.find(id);
+  if (!found) return std::nullopt;
+  MemberLink& link = *found;
+  heard_on(link, now);
+  auto message = decode(header, link.names, roster_);
+  members_.grow();
+  if (!message) return std::nullopt;
+  return link.incoming.begin(std::move(*message), bytes, {link.open, link.asked}, options_, *pool_);
+}
+
+void Protocol::received(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
+  bool to_fold = false;
+  {
+    const std::lock_guard lock(mutex_);
+    take_frame(id, header, now);
+    report_news(now);
+    to_fold = counts_.not_folded >= windows_.most_unfolded();
+    if (to_fold) counts_.not_folded = 0;
+  }
+  if (to_fold) inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
+}
+
+void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
+  MemberLink* const found = links_.find(id);
+  if (!found) return;
+  MemberLink& link = *found;
+  auto message = link.incoming.take_message();
+  if (!message) {
+    message = decode(header, link.names, roster_);
+    members_.grow();
+  }
+  heard_on(link, now);
+  const bool is_hello = message && std::holds_alternative<Hello>(*message);
+  if (!message || is_hello == link.open) return disconnect(id, now);
+  handle(link, std::move(*message), now);
+}
 
 void Protocol::on(MemberLink& link, Report& report, Nanoseconds now) {
   if (report.held.size() > 0) holdings_.note(report.held);
@@ -47,13 +96,7 @@ void Protocol::admit(Parcel parcel, bool passes_on, Nanoseconds now) {
   if (end_.admits_nothing()) return end_.hold_back(std::move(parcel));
   holdings_.add(parcel, now, passes_on);
   if (joined()) {  // before, it becomes part of the first model, without a staleness
-    bool somebody_waits = false;
-    {
-      const std::lock_guard inbox(inbox_.mutex());
-      inbox_.add(std::move(parcel), 0);
-      somebody_waits = inbox_.ring();
-    }
-    if (somebody_waits) inbox_.notify();
+    inbox_.deliver(std::move(parcel), 0);
     counts_.not_folded = inbox_.depth() > windows_.most_unfolded() ? counts_.not_folded + 1 : 0;
   }
   check_budget(now);
@@ -193,30 +236,6 @@ void Protocol::collect(Nanoseconds now) {
       holdings_.log(), {awaited, asked_for, is_full, is_merging(), windows_.most_waiting()}, now);
 }
 
-void Protocol::send(MemberLink& link, const Parcel& parcel, Nanoseconds now) {
-  links_.count_gradients(link, parcel.size());
-  std::size_t own = 0;
-  parcel.for_each(
-      [&](const GradientFacts& g) { own += g.name.origin == Membership::self ? 1 : 0; });
-  if (own > 0) chooser_.sent(own, now);
-  const auto packed = [&](std::size_t bytes) {
-    return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
-  };
-  if (parcel.bundle) {
-    const auto body = packed(sum_bytes(options_.format));
-    return links_.send(link, BundleMessage{parcel.bundle->facts(), options_.format},
-                       std::span(*body), body);
-  }
-  const Gradient& gradient = *parcel.gradient;
-  const GradientMessage message{gradient, gradient.update.shift, options_.format};
-  if (options_.packs || chooser_.format() != MessageFormat::full) {
-    const auto body = packed(number_bytes(options_.format));
-    if (body->size() < options_.update_bytes())
-      return links_.send(link, message, std::span(*body), body);
-  }
-  links_.send(link, message, gradient.update.bytes(), parcel.gradient);
-}
-
 // A newcomer's model has all of it: what went before would only delay that, and so would what a
 // newcomer passes on.
 bool Protocol::is_to_stream(const MemberLink& link) const {
@@ -255,7 +274,7 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
                         [this, id = link.id] {
                           return wires_.queued_bytes(id) < options_.limits.most_queued_bytes;
                         },
-                    .send = [&](const Parcel& parcel) { send(link, parcel, now); }},
+                    .send = [&](const Parcel& parcel) { links_.send(link, parcel, now); }},
                    now);
 }
 

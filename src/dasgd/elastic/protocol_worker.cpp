@@ -8,21 +8,6 @@
 
 namespace dasgd::elastic {
 
-void Protocol::take(std::size_t limit, Received& received) {
-  std::vector<std::uint8_t> from;
-  inbox_.take(limit, received, from);
-}
-
-void Protocol::own(GradientPtr gradient, Nanoseconds now) {
-  const std::lock_guard lock(mutex_);
-  takeover_.corrected();
-  cut_.computed();
-  ++counts_.not_looked_at;
-  holdings_.add_own(std::move(gradient), now);
-  check_budget(now);
-  if (++counts_.unreported >= most_unreported()) counts_.has_news = true;
-}
-
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
   if (!joined() || end_.ending() || takeover_.offered() || retention_.wants_copy() ||
@@ -36,12 +21,12 @@ bool Protocol::may_compute() const {
 
 std::optional<MessageFormat> Protocol::chosen_format() const {
   const std::lock_guard lock(mutex_);
-  return options_.chooses_message ? std::optional(chooser_.format()) : std::nullopt;
+  return options_.chooses_message ? std::optional(links_.chooser().format()) : std::nullopt;
 }
 
 std::string Protocol::format_reason() const {
   const std::lock_guard lock(mutex_);
-  return options_.chooses_message ? reason_of_message(chooser_.waited()) : "";
+  return options_.chooses_message ? reason_of_message(links_.chooser().waited()) : "";
 }
 
 void Protocol::note_early_loss(double size) {

@@ -12,7 +12,7 @@ namespace dasgd::members {
 namespace {
 
 /// Says hello without facts and waits for a welcome.
-class SettingsRequest final : public tcp::LinkEvents {
+class SettingsRequest final : public tcp::LinkEvents, public FrameSink {
  public:
   SettingsRequest(const MemberOptions& options, std::chrono::nanoseconds limit,
                   std::stop_token stop)
@@ -50,10 +50,11 @@ class SettingsRequest final : public tcp::LinkEvents {
     context_.stop();
   }
 
-  void linked(LinkId link, bool, const std::string&) override {
+  FrameSink& linked(LinkId link, bool, const std::string&) override {
     roster_ = {};
     names_ = {};
     sockets_->send(link, elastic::encode(hello_, names_, roster_));
+    return *this;
   }
   void dial_failed(LinkId, tcp::DialFailure kind, const std::string& why) override {
     why_ = why;
@@ -62,11 +63,11 @@ class SettingsRequest final : public tcp::LinkEvents {
       options_.say(fmt::format("{}; trying for {}", why, show_duration(limit_)));
     try_again();
   }
-  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
-                                           std::uint64_t bytes) override {
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>, std::uint64_t bytes,
+                                           Nanoseconds) override {
     return bytes == 0 ? std::optional(std::span<std::byte>()) : std::nullopt;
   }
-  void received(LinkId, Bytes header) override {
+  void received(LinkId, std::span<const std::byte> header, Nanoseconds) override {
     auto message = elastic::decode(header, names_, roster_);
     if (!message) {
       why_ = "the other side uses a different protocol; is it another version of dasgd?";

@@ -65,21 +65,22 @@ void take_port(MemberOptions& options) {
     options.port = std::make_shared<tcp::ListeningPort>(options.listen, who.identity.encrypted());
 }
 
-class Member::Implementation final : public tcp::LinkEvents, public elastic::Wires {
+class Member::Implementation final : public tcp::LinkEvents {
  public:
   explicit Implementation(MemberOptions options) : options_(std::move(options)), timer_(context_) {
     options_.name = name_of(options_);
     options_.origin = elastic::Origin::random();
     const Credentials who = credentials(options_, options_.name, options_.origin);
     identity_ = who.identity;
-    sockets_.emplace(context_, *identity_, *this);
+    sockets_.emplace(context_, *identity_, *this, tcp::SocketOptions{.start = start_});
     if (options_.port)
       options_.address = reachable(sockets_->listen(*options_.port), options_.advertise);
     else if (!options_.listen.empty())
       options_.address = reachable(sockets_->listen(options_.listen), options_.advertise);
     options_.run = who.run;
     options_.founder = options_.contacts.empty();
-    protocol_.emplace(options_, *this);
+    options_.rotated = [this](const std::string& token) { rotated(token); };
+    protocol_.emplace(options_, *sockets_);
     if (!options_.directory.empty()) open_directory();
     tick();
     thread_ = std::jthread([this] { run(); });
@@ -124,18 +125,18 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
 
   void wait_for_model(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] { protocol_->wake(); });
+    const std::stop_callback wake(stop, [this] { protocol_->inbox().wake(); });
     while (!protocol_->has_model() && !stop.stop_requested()) {
       if (const std::string why = protocol_->could_not_join(); !why.empty())
         throw InputError("cannot join: " + why);
       require_alive();
-      protocol_->wait(std::chrono::milliseconds(100));
+      protocol_->inbox().wait(std::chrono::milliseconds(100));
     }
   }
   void compare(const elastic::Hash& digest) {
     protocol_->compare(digest, now());
     asio::post(context_, [this] { protocol_->tick(now()); });
-    while (!protocol_->has_compared(now())) protocol_->wait(std::chrono::milliseconds(100));
+    while (!protocol_->has_compared(now())) protocol_->inbox().wait(std::chrono::milliseconds(100));
   }
   void settle(const std::filesystem::path& directory) {
     std::promise<void> done;
@@ -177,21 +178,14 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
 
   // tcp::LinkEvents
-  void linked(LinkId link, bool dialed, const std::string& remote) override {
+  FrameSink& linked(LinkId link, bool dialed, const std::string& remote) override {
     heard_[link] = {};
     protocol_->linked(link, dialed, now(), remote);
+    return *protocol_;
   }
   void dial_failed(LinkId link, tcp::DialFailure kind, const std::string& why) override {
     if (kind == tcp::DialFailure::untrusted) options_.say(why);
     protocol_->dial_failed(link, kind == tcp::DialFailure::refused, now());
-  }
-  std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
-                                           std::uint64_t bytes) override {
-    return protocol_->body(link, header, bytes, now());
-  }
-  void received(LinkId link, Bytes header) override {
-    protocol_->received(link, header, now());
-    print_events();
   }
   void drained(LinkId) override { protocol_->pump(now()); }
   void lost(LinkId link, tcp::Loss kind, const std::string& why) override {
@@ -204,15 +198,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
   void refused(const std::string& line) override { options_.say(line); }
 
-  // elastic::Wires, on this thread
-  LinkId dial(const std::string& address) override { return sockets_->dial(address); }
-  void send(LinkId link, Bytes header, std::span<const std::byte> body,
-            std::shared_ptr<const void> keeper) override {
-    sockets_->send(link, std::move(header), body, std::move(keeper));
-  }
-  std::size_t queued_bytes(LinkId link) const override { return sockets_->queued_bytes(link); }
-  void close(LinkId link) override { sockets_->close(link, true); }
-  void rotated(const std::string& text) override try {
+ private:
+  void rotated(const std::string& text) try {
     const auto token = tcp::Token::parse(text);
     identity_ = identity_->renewed(token);
     sockets_->set_identity(*identity_);
@@ -224,7 +211,6 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     options_.say(std::string("the new token: ") + error.what());
   }
 
- private:
   void look_whether_gone() {
     if (!heard_.empty() || !std::exchange(parting_, false)) return;
     gone_.set_value();
@@ -268,7 +254,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     bool is_known = false;  ///< the key of a member: it may come back whatever becomes of the token
   };
   void listen_to(LinkId link, Heard& heard) {
-    const std::uint64_t bytes = sockets_->received(link).bytes;
+    const std::uint64_t bytes = sockets_->received_bytes(link);
     if (std::exchange(heard.bytes, bytes) < bytes) protocol_->on_bytes(link, now());
     if (heard.is_known || !protocol_->is_open(link)) return;
     heard.is_known = true;
@@ -354,7 +340,18 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
 Member::Member(MemberOptions options)
     : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 Member::~Member() = default;
-elastic::Protocol& Member::protocol() { return implementation_->protocol(); }
+elastic::Protocol& Member::protocol() const { return implementation_->protocol(); }
+void Member::receive(std::size_t limit, Received& received) {
+  protocol().inbox().take(limit, received);
+}
+void Member::send(GradientPtr gradient) {
+  protocol().own(std::move(gradient), now());
+  nudge();
+}
+std::optional<std::uint64_t> Member::announced_total() const {
+  if (!protocol().is_over()) return std::nullopt;
+  return protocol().has_joined() ? protocol().held().size() : 0;
+}
 Nanoseconds Member::now() const { return implementation_->now(); }
 void Member::wait_for_model(const std::stop_token& stop) { implementation_->wait_for_model(stop); }
 void Member::settle(const std::filesystem::path& directory) { implementation_->settle(directory); }

@@ -2,6 +2,7 @@
 // both.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -9,9 +10,9 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "dasgd/elastic/protocol.hpp"
+#include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/tcp/sockets.hpp"
 #include "dasgd/transport/tcp/tls/identity.hpp"
 #include "dasgd/transport/tcp/tls/token.hpp"
@@ -49,14 +50,29 @@ void take_port(MemberOptions& options);
 
 /// Joins or begins a run when it is made; everything but the worker's side of the protocol happens
 /// on a thread of its own.
-class Member {
+class Member final : public Endpoint {
  public:
   /// Throws InputError for an address that cannot be listened on, or a malformed certificate.
   explicit Member(MemberOptions options);
-  ~Member();
+  ~Member() override;
 
-  elastic::Protocol& protocol();
-  Nanoseconds now() const;
+  // Endpoint. Members announce that they have stopped, and count names: the total is known when
+  // all have agreed on them.
+  void receive(std::size_t limit, Received& received) override;
+  std::shared_ptr<Gradient> blank() override { return protocol().blank(); }
+  void send(GradientPtr gradient) override;
+  void applied(const Received&) override {}
+  Nanoseconds now() const override;
+  void announce(std::uint32_t) override { protocol().stopped(now()); }
+  std::optional<std::uint64_t> announced_total() const override;
+  void wait(std::chrono::milliseconds limit) override { protocol().inbox().wait(limit); }
+  void wake() override { protocol().inbox().wake(); }
+  std::size_t inbox_depth() const override { return protocol().inbox().depth(); }
+  std::uint64_t copies_dropped() const override { return protocol().audit().copies_dropped; }
+  Traffic sent() const override { return protocol().audit().sent; }
+  Nanoseconds waited() const override { return 0; }
+
+  elastic::Protocol& protocol() const;
   /// Waits until it is stopped or there is a model, with which a newcomer is in the run whatever
   /// becomes of the others. Throws InputError with the reason why there will be none. The worker's
   /// thread.

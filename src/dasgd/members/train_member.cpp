@@ -16,7 +16,6 @@
 #include "dasgd/elastic/member_figures.hpp"
 #include "dasgd/elastic/options_of_run.hpp"
 #include "dasgd/members/ask_settings.hpp"
-#include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/budget.hpp"
@@ -189,7 +188,6 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   options.elastic = ElasticMember{static_cast<std::uint32_t>(member.origin().low),
                                   [&protocol] { return protocol.may_compute(); }};
 
-  MemberEndpoint endpoint(member);
   Control* control_at = nullptr;
   Control control([&] {
     const auto reason = control_at ? control_at->reason() : std::nullopt;
@@ -202,7 +200,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
         protocol.stop_run(*reason, member.now());
       }
     }
-    protocol.wake();
+    member.wake();
     member.nudge();
   });
   control_at = &control;
@@ -242,7 +240,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
       .options = options,
       .first = index(elastic::Membership::self),
       .workers = 1,
-      .endpoint = [&](WorkerId) -> Endpoint& { return endpoint; },
+      .endpoint = [&](WorkerId) -> Endpoint& { return member; },
       .shared = {control, gate, budget, good, options.checkpoint.save ? &snapshots : nullptr,
                  between},
       .snapshots = snapshots,

@@ -45,6 +45,17 @@ class Inbox {
   }
   void notify() { bell_.notify_one(); }
 
+  /// Adds it and wakes the worker if it waits.
+  void deliver(Parcel parcel, From from) {
+    bool somebody_waits = false;
+    {
+      const std::lock_guard lock(mutex_);
+      add(std::move(parcel), from);
+      somebody_waits = ring();
+    }
+    if (somebody_waits) notify();
+  }
+
   void wake() {
     bool somebody_waits = false;
     {
@@ -70,6 +81,11 @@ class Inbox {
       --depth_;
       pop_front();
     }
+  }
+
+  void take(std::size_t limit, Received& received) {
+    std::vector<From> from;
+    take(limit, received, from);
   }
 
   /// Folds the newer half of what waits if `wanted` says so of one of its gradients, and calls

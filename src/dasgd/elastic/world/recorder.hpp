@@ -68,7 +68,7 @@ class Recorder {
       WorkerFigures of_worker = figures_of(m.run);
       of_worker.computed = m.computed;
       if (!m.alive) of_worker.loss.reset();
-      all.add(worker_of_[i], of_worker, m.alive ? m.protocol.inbox_depth() : 0);
+      all.add(worker_of_[i], of_worker, m.alive ? m.protocol.inbox().depth() : 0);
     }
     options_.figures->add(std::move(f), sum_S_);
   }

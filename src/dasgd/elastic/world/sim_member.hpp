@@ -72,7 +72,9 @@ struct SimMember final : Wires, Channel {
   void close(LinkId link) override;
 
   // Channel
-  void receive(std::size_t limit, Received& received) override { protocol.take(limit, received); }
+  void receive(std::size_t limit, Received& received) override {
+    protocol.inbox().take(limit, received);
+  }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr gradient) override { made.push_back(std::move(gradient)); }
   void applied(const Received&) override {}

@@ -111,7 +111,7 @@ void World<Real>::look_of(std::size_t number) {
   if (do_tasks_of(m)) m.protocol.pump(now_);
   record_events(number);
   if (m.corrects) return finish_step_later(m, true);
-  if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return compare_and_end(m);
+  if (m.protocol.is_over() && m.protocol.inbox().depth() == 0) return compare_and_end(m);
   m.stopped = m.protocol.ending().has_value();
   m.good.hear_early_loss(m.protocol.early_loss());
   m.began = now_;

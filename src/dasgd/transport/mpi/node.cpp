@@ -63,14 +63,6 @@ std::optional<std::uint64_t> RankNode::announced_total() const { return hub_.ann
 
 std::uint64_t RankNode::copies_dropped() const { return hub_.copies_dropped(self_); }
 
-void RankNode::deliver(const Parcel& parcel, int from_rank) {
-  bool somebody_waits = false;
-  {
-    const std::lock_guard lock(inbox_.mutex());
-    inbox_.add(parcel, from_rank);
-    somebody_waits = inbox_.ring();
-  }
-  if (somebody_waits) inbox_.notify();
-}
+void RankNode::deliver(const Parcel& parcel, int from_rank) { inbox_.deliver(parcel, from_rank); }
 
 }  // namespace dasgd::mpi

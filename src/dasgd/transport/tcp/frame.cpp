@@ -52,73 +52,76 @@ FrameHead frame_head(std::span<const std::byte> header, std::span<const std::byt
   return bytes;
 }
 
-std::optional<std::string> FrameReader::arrived(std::size_t count, Sink& sink) {
+FrameReader::Step FrameReader::arrived(std::size_t count) {
   wanted_ = wanted_.subspan(count);
-  if (!wanted_.empty()) return std::nullopt;
+  if (!wanted_.empty()) return Step::part;
   switch (part_) {
     case Part::start:
       return read_start();
     case Part::head:
-      return read_head(sink);
+      return read_head();
     case Part::header:
-      return read_header(sink);
+      return read_header();
     case Part::body:
-      return read_body(sink);
+      return read_body();
   }
-  return std::nullopt;
+  return Step::part;
 }
 
-std::optional<std::string> FrameReader::read_start() {
+FrameReader::Step FrameReader::refuse(std::string why) {
+  refusal_ = std::move(why);
+  return Step::refused;
+}
+
+FrameReader::Step FrameReader::read_start() {
   const RawHead head = parsed(head_);
-  if (head.magic != link_magic) return "it sent bytes that are not a dasgd frame";
+  if (head.magic != link_magic) return refuse("it sent bytes that are not a dasgd frame");
   if (head.version != link_version)
-    return fmt::format("it uses version {} of the link format, this program version {}",
-                       head.version, link_version);
+    return refuse(fmt::format("it uses version {} of the link format, this program version {}",
+                              head.version, link_version));
   part_ = Part::head;
   wanted_ = std::span(head_).subspan(start_bytes);
-  return std::nullopt;
+  return Step::part;
 }
 
-std::optional<std::string> FrameReader::read_head(Sink& sink) {
+FrameReader::Step FrameReader::read_head() {
   const RawHead head = parsed(head_);
   if (head.header_bytes > limits_.header)
-    return fmt::format("a frame has a header of {} bytes, and at most {} are allowed",
-                       head.header_bytes, limits_.header);
+    return refuse(fmt::format("a frame has a header of {} bytes, and at most {} are allowed",
+                              head.header_bytes, limits_.header));
   if (head.reserved != 0 || (head.header_bytes == 0 && head.body_bytes != 0))
-    return "the head of a frame is damaged";
+    return refuse("the head of a frame is damaged");
   header_.resize(head.header_bytes);
   part_ = Part::header;
   wanted_ = header_;
-  return header_.empty() ? read_header(sink) : std::nullopt;
+  return header_.empty() ? read_header() : Step::part;
 }
 
-std::optional<std::string> FrameReader::read_header(Sink& sink) {
+FrameReader::Step FrameReader::read_header() {
   if (frame_checksum(head_, header_) != parsed(head_).checksum)
-    return "the checksum of a frame does not match";
-  if (header_.empty()) {
-    finish(sink);
-    return std::nullopt;
-  }
-  const std::uint64_t body_bytes = parsed(head_).body_bytes;
-  const auto place = sink.place(header_, body_bytes);
-  if (!place) return "a frame was refused";
-  if (place->size() != body_bytes) throw std::logic_error("a body needs a place of its length");
+    return refuse("the checksum of a frame does not match");
+  return header_.empty() ? finish() : Step::header;
+}
+
+std::uint64_t FrameReader::body_bytes() const { return parsed(head_).body_bytes; }
+
+FrameReader::Step FrameReader::place(std::span<std::byte> body) {
+  if (body.size() != body_bytes()) throw std::logic_error("a body needs a place of its length");
   part_ = Part::body;
-  wanted_ = body_ = *place;
-  return wanted_.empty() ? read_body(sink) : std::nullopt;
+  wanted_ = body_ = body;
+  return body.empty() ? read_body() : Step::part;
 }
 
-std::optional<std::string> FrameReader::read_body(Sink& sink) {
+FrameReader::Step FrameReader::read_body() {
   if (XXH3_64bits(body_.data(), body_.size()) != parsed(head_).body_checksum)
-    return "the checksum of a body does not match";
-  finish(sink);
-  return std::nullopt;
+    return refuse("the checksum of a body does not match");
+  return finish();
 }
 
-void FrameReader::finish(Sink& sink) {
+FrameReader::Step FrameReader::finish() {
   part_ = Part::start;
   wanted_ = std::span(head_).first(start_bytes);
-  sink.complete(std::exchange(header_, {}));
+  return Step::frame;
 }
 
 }  // namespace dasgd::tcp

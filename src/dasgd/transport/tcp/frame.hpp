@@ -4,9 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "dasgd/base/bytes.hpp"
 
@@ -24,16 +24,12 @@ FrameHead frame_head(std::span<const std::byte> header, std::span<const std::byt
 /// where they stay.
 class FrameReader {
  public:
-  /// Receives frames. May be destroyed together with the reader as soon as a call has returned.
-  class Sink {
-   public:
-    virtual ~Sink() = default;
-    /// Where the body of this header goes, exactly that long; nullopt: the frame is refused.
-    virtual std::optional<std::span<std::byte>> place(std::span<const std::byte> header,
-                                                      std::uint64_t body_bytes) = 0;
-    /// Header and body are complete, with right checksums. An empty header is a sign of the link
-    /// itself.
-    virtual void complete(Bytes header) = 0;
+  /// What bytes that have arrived complete, with right checksums.
+  enum class Step {
+    part,     ///< neither of these
+    header,   ///< that of a frame whose body has to be placed before anything else
+    frame,    ///< with its body; one without a header is a sign of the link itself
+    refused,  ///< nothing: see `refusal`; nothing more can be read
   };
 
   explicit FrameReader(FrameLimits limits) : limits_(limits) {}
@@ -43,9 +39,16 @@ class FrameReader {
 
   /// Where the next bytes go; never empty.
   std::span<std::byte> wanted() { return wanted_; }
-  /// The first `count` of the wanted bytes have arrived. Why the frame is refused, if it is: then
-  /// nothing more can be read.
-  std::optional<std::string> arrived(std::size_t count, Sink& sink);
+  /// The first `count` of the wanted bytes have arrived.
+  Step arrived(std::size_t count);
+  /// The body goes there, exactly that long: a `frame` at once if it is empty.
+  Step place(std::span<std::byte> body);
+  /// Of the frame whose header is complete.
+  std::span<const std::byte> header() const { return header_; }
+  std::uint64_t body_bytes() const;
+  /// Of the frame that is complete; once.
+  Bytes take_header() { return std::exchange(header_, {}); }
+  const std::string& refusal() const { return refusal_; }
   /// Whether a frame has begun and is not complete.
   bool within_frame() const { return part_ != Part::start || wanted_.size() < start_bytes; }
 
@@ -54,11 +57,12 @@ class FrameReader {
   enum class Part { start, head, header, body };
   static constexpr std::size_t start_bytes = 8;
 
-  std::optional<std::string> read_start();
-  std::optional<std::string> read_head(Sink& sink);
-  std::optional<std::string> read_header(Sink& sink);
-  std::optional<std::string> read_body(Sink& sink);
-  void finish(Sink& sink);
+  Step read_start();
+  Step read_head();
+  Step read_header();
+  Step read_body();
+  Step finish();
+  Step refuse(std::string why);
 
   FrameLimits limits_;
   Part part_ = Part::start;
@@ -66,6 +70,7 @@ class FrameReader {
   Bytes header_;
   std::span<std::byte> body_;
   std::span<std::byte> wanted_ = std::span(head_).first(start_bytes);
+  std::string refusal_;
 };
 
 }  // namespace dasgd::tcp

@@ -29,6 +29,7 @@ Link::Link(LinkId id, Socket socket, const Identity& identity, bool dialed, Owne
       owner_(owner),
       events_(events),
       close_limit_(options.close_limit),
+      start_(options.start),
       limits_(options.limits),
       timer_(socket_.get_executor()),
       reader_({.header = 0}) {  // a greeting is empty
@@ -56,12 +57,10 @@ void Link::send(Bytes header, std::span<const std::byte> body, std::shared_ptr<c
   if (!std::exchange(writing_, true)) later(&Link::write);
 }
 
-void Link::close(bool flush) {
-  if (state_ == State::ended) return;
-  const bool can_flush = state_ == State::open && flush;
-  if (state_ == State::closing && flush) return;
-  if (is_link()) state_ = State::closing;
-  if (!can_flush) return later(&Link::end_here);
+void Link::close() {
+  if (state_ == State::ended || state_ == State::closing) return;
+  if (state_ != State::open) return later(&Link::end_here);
+  state_ = State::closing;
   limit_time(close_limit_);
   if (!std::exchange(writing_, true)) later(&Link::write);
 }
@@ -73,16 +72,6 @@ void Link::abandon() {
   socket_.close(ignored);
 }
 
-void Link::set_limits(FrameLimits limits) {
-  limits_ = limits;
-  if (state_ == State::open) reader_.set_limits(limits);
-}
-
-std::string Link::local() const {
-  error_code gone;
-  return to_string(socket_.local_endpoint(gone));
-}
-
 void Link::shake_hands() {
   const Advance progress = stream_->handshake();
   if (progress.step != Step::done) return stalled(progress, true);
@@ -92,21 +81,25 @@ void Link::shake_hands() {
   if (state_ != State::ended) read();
 }
 
-std::optional<std::span<std::byte>> Link::place(std::span<const std::byte> header,
-                                                std::uint64_t body_bytes) {
-  return events_.body(id_, header, body_bytes);
+void Link::take(FrameReader::Step step) {
+  if (step == FrameReader::Step::header) {
+    const auto place = sink_->body(id_, reader_.header(), reader_.body_bytes(), now());
+    if (!place) return end({Loss::refused_frame, "a frame was refused"});
+    step = reader_.place(*place);
+  }
+  if (step == FrameReader::Step::refused) return end({Loss::refused_frame, reader_.refusal()});
+  if (step != FrameReader::Step::frame) return;
+  const Bytes header = reader_.take_header();
+  if (!header.empty()) return sink_->received(id_, header, now());
+  if (state_ != State::greeting) return end({Loss::closed, "the other side closed the link"});
+  greeted();
 }
 
-void Link::complete(Bytes header) {
-  if (!header.empty()) {
-    ++received_.messages;
-    return events_.received(id_, std::move(header));
-  }
-  if (state_ != State::greeting) return end({Loss::closed, "the other side closed the link"});
+void Link::greeted() {
   state_ = State::open;
   timer_.cancel();
   reader_.set_limits(limits_);
-  owner_.linked(*this);
+  sink_ = &owner_.linked(*this);
 }
 
 void Link::read() {
@@ -116,10 +109,8 @@ void Link::read() {
     const bool wanted = state_ != State::closing;
     const Advance progress = stream_->read(wanted ? reader_.wanted() : std::span(nowhere));
     if (progress.step != Step::done) return stalled(progress, true);
-    received_.bytes += progress.bytes;
-    if (wanted)
-      if (const auto why = reader_.arrived(progress.bytes, *this))
-        return end({Loss::refused_frame, *why});
+    received_bytes_ += progress.bytes;
+    if (wanted) take(reader_.arrived(progress.bytes));
     if (progress.bytes >= budget) break;
     budget -= progress.bytes;
   }
@@ -184,11 +175,9 @@ std::size_t Link::gather(std::span<iovec> pieces) const {
 
 void Link::left(std::size_t bytes) {
   queued_ -= bytes;
-  sent_.bytes += bytes;
   front_left_ += bytes;
   while (!queue_.empty() && front_left_ >= queue_.front().bytes()) {
     front_left_ -= queue_.front().bytes();
-    if (!queue_.front().header.empty()) ++sent_.messages;
     queue_.pop_front();
   }
 }

@@ -30,13 +30,14 @@ struct LinkEnd {
 /// verified them; a second empty frame is a goodbye.
 ///
 /// Kept alive by what it waits for, until it has ended.
-class Link final : public std::enable_shared_from_this<Link>, private FrameReader::Sink {
+class Link final : public std::enable_shared_from_this<Link> {
  public:
   /// Hears of everything, never from within a call.
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void linked(Link& link) = 0;
+    /// Who takes its frames.
+    virtual FrameSink& linked(Link& link) = 0;
     virtual void ended(Link& link, const LinkEnd& end) = 0;
   };
 
@@ -47,10 +48,9 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   /// Begins with the handshake, which is over after `limit` or never.
   void start(std::chrono::milliseconds limit);
   void send(Bytes header, std::span<const std::byte> body, std::shared_ptr<const void> keeper);
-  void close(bool flush);
+  void close();
   /// At once and without a word to anybody.
   void abandon();
-  void set_limits(FrameLimits limits);
 
   LinkId id() const { return id_; }
   bool dialed() const { return dialed_; }
@@ -58,11 +58,9 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   /// Whether the other side has sent anything.
   bool heard() const { return heard_; }
   const std::string& remote() const { return remote_; }
-  std::string local() const;
   const net::ip::address& remote_address() const { return remote_address_; }
   std::size_t queued_bytes() const { return queued_ + stream_->held_back(); }
-  Traffic sent() const { return sent_; }
-  Traffic received() const { return received_; }
+  std::uint64_t received_bytes() const { return received_bytes_; }
   PeerName peer() const { return stream_->peer(); }
 
  private:
@@ -76,12 +74,11 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
     std::size_t bytes() const { return head.size() + header.size() + body.size(); }
   };
 
-  std::optional<std::span<std::byte>> place(std::span<const std::byte> header,
-                                            std::uint64_t body_bytes) override;
-  void complete(Bytes header) override;
-
+  Nanoseconds now() const { return (std::chrono::steady_clock::now() - start_).count(); }
   void shake_hands();
   void read();
+  void take(FrameReader::Step step);
+  void greeted();
   void write();
   bool write_queue();
   std::size_t gather(std::span<iovec> pieces) const;
@@ -101,8 +98,10 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   std::unique_ptr<Stream> stream_;
   Owner& owner_;
   LinkEvents& events_;
+  FrameSink* sink_ = nullptr;  // once it is a link
   const std::chrono::milliseconds close_limit_;
-  FrameLimits limits_;
+  const std::chrono::steady_clock::time_point start_;
+  const FrameLimits limits_;
   net::ip::address remote_address_;
   std::string remote_;
   net::steady_timer timer_;
@@ -115,7 +114,7 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   std::size_t front_left_ = 0;  // bytes of the first one that have left
   std::size_t queued_ = 0;      // bytes of all that have not
   bool drained_ = true, goodbye_said_ = false, shut_down_ = false;
-  Traffic sent_, received_;
+  std::uint64_t received_bytes_ = 0;
 };
 
 }  // namespace dasgd::tcp

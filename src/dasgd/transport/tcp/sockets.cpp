@@ -113,8 +113,8 @@ class Sockets::Implementation final : public Link::Owner,
     return id;
   }
 
-  void close(LinkId id, bool flush) {
-    if (Link* const link = find(id)) return link->close(flush);
+  void close(LinkId id) {
+    if (Link* const link = find(id)) return link->close();
     const auto dial = dials_.find(id);
     if (dial == dials_.end()) return;
     dial->second->cancel();
@@ -218,10 +218,10 @@ class Sockets::Implementation final : public Link::Owner,
                                                events_, options_);
   }
 
-  void linked(Link& link) override {
+  FrameSink& linked(Link& link) override {
     std::erase_if(half_open_, [&](const auto& other) { return other.get() == &link; });
     addresses_.erase(link.id());
-    events_.linked(link.id(), link.dialed(), link.remote());
+    return events_.linked(link.id(), link.dialed(), link.remote());
   }
   void ended(Link& link, const LinkEnd& end) override {
     const auto address = addresses_.extract(link.id());
@@ -271,39 +271,28 @@ std::string Sockets::listen(const std::string& address) {
   return listen(port);
 }
 LinkId Sockets::dial(const std::string& address) { return implementation_->dial(address); }
-void Sockets::close(LinkId link, bool flush) { implementation_->close(link, flush); }
+void Sockets::close(LinkId link) { implementation_->close(link); }
 void Sockets::set_identity(Identity identity) {
   implementation_->set_identity(std::move(identity));
 }
 std::size_t Sockets::half_open() const { return implementation_->half_open(); }
 
 void Sockets::send(LinkId id, Bytes header, std::span<const std::byte> body,
-                   std::shared_ptr<const void> keeps_body_alive) {
+                   std::shared_ptr<const void> keeper) {
   if (Link* const link = implementation_->find(id))
-    link->send(std::move(header), body, std::move(keeps_body_alive));
-}
-void Sockets::set_limits(LinkId id, FrameLimits limits) {
-  if (Link* const link = implementation_->find(id)) link->set_limits(limits);
+    link->send(std::move(header), body, std::move(keeper));
 }
 std::size_t Sockets::queued_bytes(LinkId id) const {
   const Link* const link = implementation_->find(id);
   return link ? link->queued_bytes() : 0;
 }
-Traffic Sockets::sent(LinkId id) const {
+std::uint64_t Sockets::received_bytes(LinkId id) const {
   const Link* const link = implementation_->find(id);
-  return link ? link->sent() : Traffic{};
-}
-Traffic Sockets::received(LinkId id) const {
-  const Link* const link = implementation_->find(id);
-  return link ? link->received() : Traffic{};
+  return link ? link->received_bytes() : 0;
 }
 PeerName Sockets::peer(LinkId id) const {
   const Link* const link = implementation_->find(id);
   return link ? link->peer() : PeerName{};
-}
-std::string Sockets::local(LinkId id) const {
-  const Link* const link = implementation_->find(id);
-  return link ? link->local() : "";
 }
 
 }  // namespace dasgd::tcp

@@ -6,15 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
-#include "dasgd/base/bytes.hpp"
-#include "dasgd/transport/endpoint.hpp"
-#include "dasgd/transport/link_id.hpp"
 #include "dasgd/transport/tcp/frame.hpp"
 #include "dasgd/transport/tcp/tls/identity.hpp"
+#include "dasgd/transport/wires.hpp"
 
 namespace boost::asio {
 class io_context;
@@ -33,27 +30,21 @@ enum class DialFailure {
 enum class Loss {
   closed,         ///< in order, by either side
   reset,          ///< the connection ended without a goodbye: that process or its machine died
-  refused_frame,  ///< what arrived was not a frame, or `body` did not want it
+  refused_frame,  ///< what arrived was not a frame, or `FrameSink::body` did not want it
   failed,
 };
 
-/// What happens on links. Called on the thread of the io_context, never from within a call of
-/// `Sockets`; all calls of `Sockets` but its destructor are allowed inside.
+/// What happens to links; their frames go to a `FrameSink`. Both are called on the thread of the
+/// io_context, never from within a call of `Sockets`; all calls of `Sockets` but its destructor are
+/// allowed inside.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
   /// Both sides have verified each other, and frames can be sent. Of a dial: instead of
-  /// `dial_failed`.
-  virtual void linked(LinkId link, bool dialed, const std::string& remote) = 0;
+  /// `dial_failed`. Returns who takes the frames that come, until it is lost.
+  virtual FrameSink& linked(LinkId link, bool dialed, const std::string& remote) = 0;
   /// Once per dial that does not become a link.
   virtual void dial_failed(LinkId link, DialFailure kind, const std::string& why) = 0;
-  /// A header has arrived, with a right checksum, and `body_bytes` follow it. Returns where they
-  /// go: exactly that long, valid until `received` or `lost`, or until `close` is called. nullopt:
-  /// the link is lost as `refused_frame`.
-  virtual std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
-                                                   std::uint64_t body_bytes) = 0;
-  /// That header again, and its body is complete where it was wanted.
-  virtual void received(LinkId link, Bytes header) = 0;
   /// Everything that was sent is in the kernel.
   virtual void drained(LinkId link) = 0;
   /// Once per link; the last that is heard of it. Also after `close`.
@@ -72,7 +63,9 @@ struct SocketOptions {
   /// Renews the keys of TLS after so many bytes: AES-GCM wants it before 2^24.5 records (RFC 8446,
   /// 5.5), some 380 GB.
   std::uint64_t rekey_bytes = std::uint64_t{64} << 30;
-  FrameLimits limits;  ///< of a new link; see set_limits
+  FrameLimits limits;
+  /// From here the moments count at which frames come.
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 /// A port of this machine that is taken; whoever connects waits until `Sockets` listens there.
@@ -92,12 +85,12 @@ class ListeningPort {
 };
 
 /// All links of a process. Everything is called on the thread that runs the io_context.
-class Sockets {
+class Sockets final : public Wires {
  public:
   Sockets(boost::asio::io_context& context, Identity identity, LinkEvents& events,
           SocketOptions options = {});
   /// Closes everything at once; no events.
-  ~Sockets();
+  ~Sockets() override;
   Sockets(const Sockets&) = delete;
   Sockets& operator=(const Sockets&) = delete;
 
@@ -106,31 +99,23 @@ class Sockets {
   /// See Port. Throws InputError.
   std::string listen(const std::string& address);
   /// Host names are looked up. Every error goes to `dial_failed`.
-  LinkId dial(const std::string& address);
+  LinkId dial(const std::string& address) override;
 
   /// Who this process is on links to come; those that there are stay.
   void set_identity(Identity identity);
 
-  /// Queues a frame. The header must not be empty. The body is not copied, and `keeps_body_alive`
-  /// is held until it has left or the link is gone. Before `linked` and after `close` or `lost`
-  /// nothing is taken.
   void send(LinkId link, Bytes header, std::span<const std::byte> body = {},
-            std::shared_ptr<const void> keeps_body_alive = {});
+            std::shared_ptr<const void> keeper = {}) override;
   /// Bytes that the kernel has not taken yet.
-  std::size_t queued_bytes(LinkId link) const;
-  /// Ends a link, a dial too. With `flush` what was sent before still leaves, within the limit, and
-  /// the other side hears a goodbye; else it finds the link reset. `lost` follows, or
-  /// `dial_failed`; nothing else does.
-  void close(LinkId link, bool flush);
-  void set_limits(LinkId link, FrameLimits limits);
+  std::size_t queued_bytes(LinkId link) const override;
+  /// What was sent before leaves within the limit, and the other side hears a goodbye. `lost`
+  /// follows, or `dial_failed`; nothing else does.
+  void close(LinkId link) override;
 
-  /// Frames that the kernel has taken, and their bytes; none of a link that is gone.
-  Traffic sent(LinkId link) const;
-  Traffic received(LinkId link) const;
+  /// Of a link that is gone: none.
+  std::uint64_t received_bytes(LinkId link) const;
   /// What the other side's certificate says.
   PeerName peer(LinkId link) const;
-  /// The address of this side, as "10.0.0.1:7070".
-  std::string local(LinkId link) const;
   /// Connections that wait for the end of their handshake.
   std::size_t half_open() const;
 
