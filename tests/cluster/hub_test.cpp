@@ -15,30 +15,23 @@ GradientPtr gradient(std::size_t origin, std::uint32_t sequence) {
   return g;
 }
 
-class Letters final : public Hub::Mailbox {
- public:
-  void deliver(const Parcel& parcel, int from_rank) override {
-    if (parcel.bundle) {
-      bundled += parcel.size();
-      return;
-    }
-    names.push_back(parcel.gradient->name);
-    from.push_back(from_rank);
+/// What a worker takes from its inbox.
+struct Taken {
+  explicit Taken(Inbox<int>& inbox) {
+    Received received;
+    inbox.take(100, received, from);
+    for (const GradientPtr& g : received.gradients) names.push_back(g->name);
+    if (received.bundle) bundled = received.bundle->size();
   }
-  void wake() override { ++woken; }
-  void fold(std::optional<WorkerId>) override { ++folded; }
-  void fold_bundles() override { ++folded; }
-
   std::vector<GradientName> names;
   std::vector<int> from;
   std::size_t bundled = 0;
-  int woken = 0, folded = 0;
 };
 
 /// Rank 1 of a ring of three ranks with two workers each.
 class HubTest : public ::testing::TestWithParam<RelayMode> {
  protected:
-  HubTest() { hub.connect({&mail[0], &mail[1]}); }
+  HubTest() { hub.connect({&inboxes[0], &inboxes[1]}); }
 
   std::vector<Outgoing> outbox() {
     std::vector<Outgoing> taken;
@@ -49,15 +42,15 @@ class HubTest : public ::testing::TestWithParam<RelayMode> {
 
   const Graph ranks = build_graph("ring", 3, 1);
   Hub hub{1, RankLayout{3, 2}, ranks, GetParam()};
-  std::array<Letters, 2> mail;
+  std::array<Inbox<int>, 2> inboxes;
 };
 INSTANTIATE_TEST_SUITE_P(Relay, HubTest, ::testing::Values(RelayMode::arrival, RelayMode::apply),
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
 TEST_P(HubTest, AnOwnGradientGoesToTheOtherWorkersHereAndLeavesOnce) {
   EXPECT_EQ(hub.send(gradient(2, 0)), 1u);
-  EXPECT_TRUE(mail[0].names.empty()) << "worker 2 is the first here, and the origin";
-  EXPECT_EQ(mail[1].names, (std::vector<GradientName>{{worker_id(2), 0}}));
+  EXPECT_TRUE(Taken(inboxes[0]).names.empty()) << "worker 2 is the first here, and the origin";
+  EXPECT_EQ(Taken(inboxes[1]).names, (std::vector<GradientName>{{worker_id(2), 0}}));
   const auto out = outbox();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(std::get<Relayed>(out[0]).from_rank, 1);
@@ -71,8 +64,8 @@ TEST_P(HubTest, AForeignGradientGoesToAllWorkersHereAndIsPassedOnOnce) {
   ASSERT_TRUE(hub.is_first_copy(g->name));
   EXPECT_FALSE(hub.is_first_copy(g->name));
   hub.arrived(Parcel(g), 0);
-  EXPECT_EQ(mail[0].from, std::vector{0});
-  EXPECT_EQ(mail[1].from, std::vector{0});
+  EXPECT_EQ(Taken(inboxes[0]).from, std::vector{0});
+  EXPECT_EQ(Taken(inboxes[1]).from, std::vector{0});
   const bool at_once = GetParam() == RelayMode::arrival;
   EXPECT_EQ(leaves(), at_once ? 1u : 0u);
   const std::vector<GradientPtr> both{g};
@@ -92,7 +85,7 @@ TEST_P(HubTest, ABundleIsPassedOnAtOnce) {
   ASSERT_TRUE(hub.is_first_copy(names));
   EXPECT_FALSE(hub.is_first_copy(two[1]->name));
   hub.arrived(Parcel(BundlePtr(bundle)), 0);
-  EXPECT_EQ(mail[0].bundled, 2u);
+  EXPECT_EQ(Taken(inboxes[0]).bundled, 2u);
   EXPECT_EQ(leaves(), 1u);
 }
 
@@ -106,10 +99,10 @@ TEST_P(HubTest, AllAnnouncementsMakeTheTotal) {
       hub.arrived(announcement, 0);
       hub.arrived(announcement, 2);  // the other way round the ring
     }
+    inboxes[0].wait(std::chrono::hours(1));  // each wakes the workers
   }
   EXPECT_EQ(hub.announced_total(), 60u);
   EXPECT_EQ(leaves(), 6u) << "each once";
-  EXPECT_EQ(mail[0].woken, 6);
 }
 
 TEST_P(HubTest, WhatLeavesKeepsTheOrderInWhichItWasPosted) {
@@ -164,10 +157,25 @@ TEST_P(HubTest, TrafficOfRelayedGradientsIsTheFirstWorkers) {
 }
 
 TEST_P(HubTest, FoldsWhereverSomethingWaits) {
+  const auto arrive = [&](std::uint32_t sequence) {
+    const auto g = gradient(0, sequence);
+    ASSERT_TRUE(hub.is_first_copy(g->name));
+    hub.arrived(Parcel(g), 0);
+  };
+  for (std::uint32_t k = 0; k < 4; ++k) arrive(k);
+  outbox();
+  hub.fold(worker_id(4));  // nothing of that one waits
   hub.fold(worker_id(0));
-  EXPECT_EQ(mail[0].folded + mail[1].folded, 2);
+  EXPECT_EQ(leaves(), GetParam() == RelayMode::apply ? 2u : 0u) << "what is folded is passed on";
+  auto bundle = std::make_shared<Bundle>();
+  const std::vector<GradientPtr> two{gradient(0, 4), gradient(0, 5)};
+  bundle->add(two);
+  hub.arrived(Parcel(BundlePtr(bundle)), 0);
   hub.fold_bundles();
-  EXPECT_EQ(mail[0].folded + mail[1].folded, 4);
+  for (Inbox<int>& inbox : inboxes) {
+    EXPECT_EQ(Taken(inbox).names.size(), 2u);
+    EXPECT_EQ(Taken(inbox).bundled, 4u);
+  }
 }
 
 }  // namespace

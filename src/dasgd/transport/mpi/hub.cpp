@@ -14,8 +14,8 @@ std::size_t Hub::send(GradientPtr own) {
   const std::lock_guard lock(mutex_);
   const std::size_t local = layout_.local(own->name.origin);
   relay_.is_first_copy(own->name);  // own frames that come round are copies
-  for (std::size_t i = 0; i < mailboxes_.size(); ++i)
-    if (i != local) mailboxes_[i]->deliver(own, self_);
+  for (std::size_t i = 0; i < inboxes_.size(); ++i)
+    if (i != local) inboxes_[i]->deliver(own, self_);
   if (layout_.ranks > 1) post(Relayed{std::move(own), self_});
   return outbox_.size();
 }
@@ -31,7 +31,7 @@ void Hub::applied(std::span<const GradientPtr> gradients, std::span<const int> f
 void Hub::announce(Announcement own) {
   const std::lock_guard lock(mutex_);
   relay_.is_first_copy(Frame(own));
-  for (Mailbox* mailbox : mailboxes_) mailbox->wake();
+  for (Inbox<int>* inbox : inboxes_) inbox->wake();
   if (layout_.ranks > 1) post(Relayed{own, self_});
 }
 
@@ -49,17 +49,30 @@ void Hub::arrived(const Frame& frame, int from_rank) {
   const std::lock_guard lock(mutex_);
   const auto* parcel = std::get_if<Parcel>(&frame);  // of it, the header was asked
   if (!parcel && !relay_.is_first_copy(frame)) return;
-  for (Mailbox* mailbox : mailboxes_)
-    parcel ? mailbox->deliver(*parcel, from_rank) : mailbox->wake();
+  for (Inbox<int>* inbox : inboxes_) parcel ? inbox->deliver(*parcel, from_rank) : inbox->wake();
   if (relay_.passes_on_arrival(frame)) post(Relayed{frame, from_rank});
 }
 
 void Hub::fold(std::optional<WorkerId> origin) {
-  for (Mailbox* mailbox : mailboxes_) mailbox->fold(origin);
+  for (Inbox<int>* inbox : inboxes_)
+    inbox->fold([&](const Gradient& g) { return !origin || g.name.origin == *origin; },
+                [this](const auto& waiting) { folded(waiting); });
 }
 
 void Hub::fold_bundles() {
-  for (Mailbox* mailbox : mailboxes_) mailbox->fold_bundles();
+  for (Inbox<int>* inbox : inboxes_)
+    inbox->fold_bundles([this](const auto& waiting) { folded(waiting); });
+}
+
+void Hub::folded(const std::vector<Inbox<int>::Waiting>& waiting) {
+  std::vector<GradientPtr> gradients;
+  std::vector<int> from;
+  for (const auto& w : waiting) {
+    if (!w.parcel.gradient) continue;
+    gradients.push_back(w.parcel.gradient);
+    from.push_back(w.from);
+  }
+  applied(gradients, from);
 }
 
 void Hub::send_note(int rank, Bytes message) {

@@ -14,6 +14,7 @@
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/frame.hpp"
+#include "dasgd/transport/inbox.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
 #include "dasgd/transport/relay.hpp"
 
@@ -37,26 +38,14 @@ using Outgoing = std::variant<Relayed, Direct>;
 /// which they came in, and the progress thread sends in that order; so links are FIFO, and delivery
 /// with relay on arrival or application is causal; but see Backlog.
 ///
-/// Nodes' locks are taken while its own is held; never the other way round.
+/// Inboxes' locks are taken while its own is held; never the other way round.
 class Hub {
  public:
-  /// Where gradients for one worker go.
-  class Mailbox {
-   public:
-    virtual ~Mailbox() = default;
-    virtual void deliver(const Parcel& parcel, int from_rank) = 0;
-    virtual void wake() = 0;
-    /// Folds what waits if a gradient of `origin`, or any where none is given, is among it.
-    virtual void fold(std::optional<WorkerId> origin) = 0;
-    /// Folds what waits, bundles that came over links as well.
-    virtual void fold_bundles() = 0;
-  };
-
   /// `rank_graph` must outlive the hub.
   Hub(int self, const RankLayout& layout, const Graph& rank_graph, RelayMode relay);
 
-  /// Before anything else: the mailboxes of this rank's workers, in order.
-  void connect(std::vector<Mailbox*> mailboxes) { mailboxes_ = std::move(mailboxes); }
+  /// Before anything else: the inboxes of this rank's workers, in order.
+  void connect(std::vector<Inbox<int>*> inboxes) { inboxes_ = std::move(inboxes); }
 
   // Of the workers' threads.
   /// How many frames now wait for the progress thread.
@@ -84,8 +73,10 @@ class Hub {
 
   // Of any thread.
   void send_note(int rank, Bytes message);
-  /// Folds what waits for the workers here; see Mailbox.
+  /// Folds what waits for a worker here if a gradient of `origin`, or any where none is given, is
+  /// among it.
   void fold(std::optional<WorkerId> origin);
+  /// The same, bundles that came over links as well.
   void fold_bundles();
   /// What was posted so far is the last that leaves.
   void close();
@@ -98,10 +89,11 @@ class Hub {
 
  private:
   void post(Outgoing outgoing);  // under the lock
+  void folded(const std::vector<Inbox<int>::Waiting>& waiting);
 
   const int self_;
   const RankLayout layout_;
-  std::vector<Mailbox*> mailboxes_;
+  std::vector<Inbox<int>*> inboxes_;
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable posted_;

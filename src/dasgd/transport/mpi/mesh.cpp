@@ -81,14 +81,14 @@ RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions optio
       SharedUpdates::create(ranks_, in_flight * layout_.per_rank,
                             options_.share_memory ? options_.update_bytes.value_or(0) : 0);
   hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay);
-  std::vector<Hub::Mailbox*> mailboxes;
+  std::vector<Inbox<int>*> inboxes;
   for (std::size_t i = 0; i < layout_.per_rank; ++i) {
     nodes_.push_back(std::make_unique<RankNode>(layout_.worker(ranks_.rank(), i), in_flight,
                                                 options_.clock, *hub_,
                                                 [shared] { return shared->place(); }));
-    mailboxes.push_back(nodes_.back().get());
+    inboxes.push_back(&nodes_.back()->inbox());
   }
-  hub_->connect(std::move(mailboxes));
+  hub_->connect(std::move(inboxes));
   progress_ = std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_,
                                                in_flight, is_eager(options_, ranks_), by_device_,
                                                names_come_once(rank_graph_, options_), shared);
@@ -98,7 +98,7 @@ RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions optio
 RankMesh::~RankMesh() {
   close();
   // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
-  for (const auto& node : nodes_) node->clear();
+  for (const auto& node : nodes_) node->inbox().clear();
   std::vector<Outgoing> left;
   hub_->take_outbox(left);
   left.clear();

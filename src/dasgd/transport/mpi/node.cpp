@@ -37,32 +37,10 @@ void RankNode::applied(const Received& received) {
   hub_.applied(received.gradients, received_from_);
 }
 
-void RankNode::fold(std::optional<WorkerId> origin) {
-  inbox_.fold([&](const Gradient& g) { return !origin || g.name.origin == *origin; },
-              [this](const auto& waiting) { folded(waiting); });
-}
-
-void RankNode::fold_bundles() {
-  inbox_.fold_bundles([this](const auto& waiting) { folded(waiting); });
-}
-
-void RankNode::folded(const std::vector<Inbox<int>::Waiting>& waiting) {
-  std::vector<GradientPtr> gradients;
-  std::vector<int> from;
-  for (const auto& w : waiting) {
-    if (!w.parcel.gradient) continue;
-    gradients.push_back(w.parcel.gradient);
-    from.push_back(w.from);
-  }
-  hub_.applied(gradients, from);
-}
-
 void RankNode::announce(std::uint32_t computed) { hub_.announce({self_, computed}); }
 
 std::optional<std::uint64_t> RankNode::announced_total() const { return hub_.announced_total(); }
 
 std::uint64_t RankNode::copies_dropped() const { return hub_.copies_dropped(self_); }
-
-void RankNode::deliver(const Parcel& parcel, int from_rank) { inbox_.deliver(parcel, from_rank); }
 
 }  // namespace dasgd::mpi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,7 +16,7 @@ namespace dasgd::mpi {
 
 /// The worker's thread takes from the inbox; the progress thread and other workers of the rank add
 /// to it through the hub. Everything that leaves goes to the hub.
-class RankNode final : public Endpoint, public Hub::Mailbox {
+class RankNode final : public Endpoint {
  public:
   /// `place`: where the numbers of its own gradients shall lie.
   RankNode(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
@@ -36,15 +37,10 @@ class RankNode final : public Endpoint, public Hub::Mailbox {
   Traffic sent() const override { return hub_.sent(self_); }
   Nanoseconds waited() const override { return waited_.load(std::memory_order_relaxed); }
 
-  void deliver(const Parcel& parcel, int from_rank) override;
-  void fold(std::optional<WorkerId> origin) override;
-  void fold_bundles() override;
-  /// Drops everything that is still here.
-  void clear() { inbox_.clear(); }
+  /// To which the hub adds.
+  Inbox<int>& inbox() { return inbox_; }
 
  private:
-  void folded(const std::vector<Inbox<int>::Waiting>& waiting);
-
   const WorkerId self_;
   const std::function<Nanoseconds()> clock_;
   Hub& hub_;
