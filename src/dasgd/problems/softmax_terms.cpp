@@ -1,6 +1,6 @@
 #include "dasgd/problems/softmax_terms.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <memory>
