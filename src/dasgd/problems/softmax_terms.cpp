@@ -1,6 +1,6 @@
 #include "dasgd/problems/softmax_terms.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -30,14 +30,17 @@ class Gathered {
         numbers_(1, rows_ * apart() + line) {
     data.fetch(rows);
     void* begin = numbers_.data();
-    std::size_t room = numbers_.size() * sizeof(float);
-    first_ = static_cast<float*>(std::align(line * sizeof(float), sizeof(float), begin, room));
+    std::size_t room = static_cast<std::size_t>(numbers_.size()) * sizeof(float);
+    first_ = static_cast<float*>(std::align(64, sizeof(float), begin, room));
     for (std::size_t r = 0; r < rows.size(); ++r) {
       float* const to = first_ + size(r) * apart();
       data.copy(rows[r], {to, data.width()});
       to[data.width()] = 1.0f;
     }
   }
+
+  Gathered(const Gathered&) = delete;
+  Gathered& operator=(const Gathered&) = delete;
 
   FactorView view() const { return {first_, apart(), 1}; }
   FactorView transposed() const { return {first_, 1, apart()}; }
@@ -46,7 +49,7 @@ class Gathered {
   }
 
  private:
-  static constexpr Index line = 16;
+  static constexpr Index line = 16;  // 64 bytes
   Index apart() const { return (width_ + line - 1) / line * line; }
 
   const Index rows_, width_;
@@ -150,6 +153,7 @@ double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x
   const float share = 1.0f / static_cast<float>(rows.size());
   double loss = 0;
   weights.write_gradient(gradient, [&](ThinView<float> sum) {
+    if (rows.empty()) std::fill_n(sum.numbers, sum.rows * sum.apart, 0.0f);
     auto* write = set_thin_product;
     for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
       const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));

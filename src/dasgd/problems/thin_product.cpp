@@ -1,6 +1,6 @@
 #include "dasgd/problems/thin_product.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cstring>
 
@@ -119,10 +119,11 @@ template <typename Register, int Columns>
 #pragma GCC unroll 2
   for (int first = 0; first < Columns; first += lanes) {
     const int columns = Columns - first < lanes ? Columns - first : lanes;
+    const std::size_t bytes = static_cast<std::size_t>(columns) * sizeof(float);
     Register block[lanes] = {};
 #pragma GCC unroll 16
     for (Index i = 0; i < lanes; ++i)
-      if (i < lines) std::memcpy(&block[i], from + i * apart + first, columns * sizeof(float));
+      if (i < lines) std::memcpy(&block[i], from + i * apart + first, bytes);
     transpose(block);
 #pragma GCC unroll 16
     for (int c = 0; c < columns; ++c) sums[first + c] = block[c];
@@ -135,13 +136,14 @@ template <typename Register, int Columns>
 #pragma GCC unroll 2
   for (int first = 0; first < Columns; first += lanes) {
     const int columns = Columns - first < lanes ? Columns - first : lanes;
+    const std::size_t bytes = static_cast<std::size_t>(columns) * sizeof(float);
     Register block[lanes] = {};
 #pragma GCC unroll 16
     for (int c = 0; c < columns; ++c) block[c] = sums[first + c];
     transpose(block);
 #pragma GCC unroll 16
     for (Index i = 0; i < lanes; ++i)
-      if (i < lines) std::memcpy(to + i * apart + first, &block[i], columns * sizeof(float));
+      if (i < lines) std::memcpy(to + i * apart + first, &block[i], bytes);
   }
 }
 
@@ -150,11 +152,11 @@ template <int Columns, int Registers, typename Register>
 [[gnu::always_inline]] inline void add_products(const float* column, Index apart,
                                                 ThinView<const float> b,
                                                 Register (&sums)[Registers][Columns]) {
+  constexpr Index lanes = sizeof(Register) / sizeof(float);
   for (Index k = 0; k < b.rows; ++k, column += apart, b.numbers += b.apart) {
     Register part[Registers];
 #pragma GCC unroll 2
-    for (int r = 0; r < Registers; ++r)
-      std::memcpy(&part[r], column + r * (sizeof(Register) / sizeof(float)), sizeof(Register));
+    for (int r = 0; r < Registers; ++r) std::memcpy(&part[r], column + r * lanes, sizeof(Register));
 #pragma GCC unroll 12
     for (int c = 0; c < Columns; ++c)
 #pragma GCC unroll 2
