@@ -59,6 +59,17 @@ TEST(Judge, KeepsTheBestAndLosesPatience) {
   EXPECT_EQ(judge.verdict(), std::nullopt);
 }
 
+TEST(Judge, ALossThatIsNotANumberIsWorseThanAnyOther) {
+  Judge<double> judge(Judged({0}), {});
+  const std::vector<double> x{1};
+  for (const double loss : {NAN, INFINITY, NAN}) judge.note({1, std::nullopt, loss}, x);
+  EXPECT_TRUE(judge.note({2, std::nullopt, 5.0}, x));
+  for (const double loss : {NAN, INFINITY, 5.0})
+    EXPECT_FALSE(judge.note({3, std::nullopt, loss}, x)) << loss;
+  EXPECT_TRUE(judge.note({4, std::nullopt, 4.0}, x));
+  EXPECT_EQ(judge.best()->seconds, 4);
+}
+
 TEST(Judge, GoesOnWithWhatAnEarlierLegKnew) {
   const Judged problem({0.5});
   Checkpoint before;
