@@ -60,12 +60,13 @@ TEST(Judge, KeepsTheBestAndLosesPatience) {
 }
 
 TEST(Judge, ALossThatIsNotANumberIsWorseThanAnyOther) {
-  Judge<double> judge(Judged({0}), {});
-  const std::vector<double> x{1};
-  for (const double loss : {NAN, INFINITY, NAN}) judge.note({1, std::nullopt, loss}, x);
+  const Judged problem({0});
+  Judge<double> judge(problem, {});
+  const std::vector<double> x{1}, endless{NAN, INFINITY, NAN};
+  for (const double loss : endless) judge.note({1, std::nullopt, loss}, x);
   EXPECT_TRUE(judge.note({2, std::nullopt, 5.0}, x));
-  for (const double loss : {NAN, INFINITY, 5.0})
-    EXPECT_FALSE(judge.note({3, std::nullopt, loss}, x)) << loss;
+  for (const double loss : endless) EXPECT_FALSE(judge.note({3, std::nullopt, loss}, x)) << loss;
+  EXPECT_FALSE(judge.note({3, std::nullopt, 5.0}, x)) << "as good is not better";
   EXPECT_TRUE(judge.note({4, std::nullopt, 4.0}, x));
   EXPECT_EQ(judge.best()->seconds, 4);
 }
