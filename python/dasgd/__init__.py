@@ -170,7 +170,8 @@ class Predictions(NamedTuple):
 
 def predict(model: Union[Run, Path], data: Any) -> Predictions:
     """Asks the model of a run, or a TorchScript file, about raw samples: an array, or data as ``dasgd predict``
-    reads it. What was done to the training data is done to these as well."""
+    reads it. What was done to the training data is done to these as well: rows that ``missing="drop"`` leaves out have
+    no answer."""
     name = model.run_dir if isinstance(model, Run) else _text(model)
     asked = to_arrays("data", data) if is_arrays(data) else _text(data)
     classes, answers, probabilities = _core.predict(name, asked)

@@ -124,6 +124,22 @@ TEST_F(OwnData, TheRunPredictAndPythonAgreeOnRawArrays) {
   EXPECT_EQ(std::stod(back.out), s["accuracy"].get<double>());
 }
 
+TEST_F(OwnData, TheRunPredictAndPythonAgreeOnImagesThatMissPixels) {
+  write_arrays();
+  const std::string pair = file("images.npy") + "," + file("y.npy");
+  for (const std::string missing : {"mean", "median", "most-frequent"}) {
+    const json s = trained("--model mlp --epochs 3 --missing " + missing + " --data " + pair +
+                           " --validation " + pair);
+    EXPECT_LT(s["accuracy"], 1) << "mistakes show that the same ones are made";
+    EXPECT_NEAR(predicted(pair), s["accuracy"].get<double>(), 1e-6) << missing;
+    const Outcome back =
+        python("npy_accuracy.py", out() + "/model.pt " + file("images.npy") + " " + file("y.npy"));
+    ASSERT_EQ(back.status, 0) << back.err;
+    EXPECT_EQ(std::stod(back.out), s["accuracy"].get<double>()) << missing;
+    fs::remove_all(out());
+  }
+}
+
 TEST_F(OwnData, TheRunPredictAndPythonAgreeOnRawPictures) {
   const std::string data = directory.path() + "/noise";
   std::mt19937 random(7);

@@ -125,6 +125,22 @@ TEST_F(Arrays, RowsThatMissNumbersAreDroppedWhereThatIsWanted) {
   EXPECT_THAT(data.labels.values, ElementsAre(0, 1));
 }
 
+TEST_F(Arrays, LabelsThatAreMissingCountOnlyWhereTheyAreNeeded) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Preprocessing model;
+  model.shape = {1};
+  model.label_at = 1;
+  const std::string path =
+      directory.write("t.npy", npy<float>("<f4", "(3, 2)", {1, 0, nan, 1, 5, nan}));
+  const auto kept = [&](bool needs_labels) {
+    return read_npy(path, std::nullopt,
+                    {.missing = Missing::drop, .needs_labels = needs_labels, .like = &model})
+        .numbers;
+  };
+  EXPECT_THAT(kept(true), ElementsAre(0));
+  EXPECT_THAT(kept(false), ElementsAre(0, 2));
+}
+
 TEST_F(Arrays, RefusesWhatIsNoArrayOfNumbers) {
   EXPECT_THAT(refusal("hello"), HasSubstr("x.npy: is not a .npy file"));
   EXPECT_THAT(refusal(npy<float>("<f4", "(2, 2)", {1, 2, 3})), HasSubstr("is truncated"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -28,6 +29,13 @@ TEST(Batches, EveryWorkerDrawsFromAllSamples) {
     ASSERT_EQ(rows.size(), 100u);
     for (std::uint32_t k = 0; k < 100; ++k) EXPECT_EQ(rows[k], k);
   }
+}
+
+TEST(Batches, MoreSamplesThanRowsHaveNumbersAreRefused) {
+  const std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  Batches batches({.samples = most, .batch = 7}, WorkerId{0});
+  EXPECT_EQ(take(batches, 1).size(), 7u);
+  EXPECT_THROW(Batches({.samples = most + 1, .batch = 7}, WorkerId{0}), InputError);
 }
 
 TEST(Batches, ShardsDealEverySampleToExactlyOneWorker) {

@@ -53,10 +53,11 @@ TEST_F(Csv, ReadsAHeaderNumbersAndClasses) {
 TEST_F(Csv, ReadsEveryWayToWriteANumber) {
   const RawData data = read(
       "1,-2.5,+3,1e3,0\n .5 , 123456789012345678 ,1.25e-3,-0,1\r\n\n"
-      "0.1,16777217,3.4e38,-1.17549435e-38,1");
+      "0.1,16777217,3.4e38,-1.17549435e-38,1\n1e-400,-2e-40,0e999,1e-9999999999,1");
   EXPECT_THAT(row(data, 0), ElementsAre(1, -2.5f, 3, 1000));
   EXPECT_THAT(row(data, 1), ElementsAre(0.5f, 123456789012345678.f, 1.25e-3f, 0));
   EXPECT_THAT(row(data, 2), ElementsAre(0.1f, 16777217.f, 3.4e38f, -1.17549435e-38f));
+  EXPECT_THAT(row(data, 3), ElementsAre(0, -2e-40f, 0, 0)) << "as near to 0 as a number may be";
 }
 
 TEST_F(Csv, LabelsMayBeTextsInAnyColumnByNameOrNumber) {
@@ -133,6 +134,34 @@ TEST_F(Csv, TheColumnsOfAModelAreFoundByNameOrByOrder) {
   EXPECT_THAT(refusal("a,c\n1,2\n", {.like = &model}), HasSubstr("has no column \"b\""));
   EXPECT_THAT(refusal("1,2,3,4\n", {.like = &model}),
               HasSubstr("has 4 columns; the model takes 2"));
+}
+
+TEST_F(Csv, ALabelIsFoundByItsOrderBesideColumnsThatWereExcluded) {
+  Preprocessing model;
+  model.shape = {2};
+  for (const auto& [text, without] :
+       {std::pair("id,a,y,b\n9,1,0,2\n", "1,7,2\n"), {"id,a,b,y\n9,1,2,0\n", "1,2,7\n"}}) {
+    model.label_at = read(text, {.label = "y", .exclude = {"id"}}).label_at;
+    const RawData asked = read(without, {.like = &model});
+    EXPECT_THAT(row(asked, 0), ElementsAre(1, 2));
+    EXPECT_THAT(asked.labels.values, ElementsAre(7));
+  }
+}
+
+TEST_F(Csv, ALabelMayBeMissingOnlyWhereNobodyNeedsIt) {
+  Preprocessing model;
+  model.shape = {1};
+  model.columns = {"a"};
+  model.label = "y";
+  model.fill = {0};
+  const std::string text = "a,y\n1,0\n2,\n3,1\n";
+  EXPECT_THAT(refusal(text, {.missing = Missing::mean, .like = &model}),
+              HasSubstr("t.csv:3: column 2 is empty; `missing` drop leaves rows without a label"));
+  const RawData judged = read(text, {.missing = Missing::drop, .like = &model});
+  EXPECT_THAT(judged.labels.values, ElementsAre(0, 1));
+  const RawData asked =
+      read(text, {.missing = Missing::drop, .needs_labels = false, .like = &model});
+  EXPECT_EQ(asked.rows(), 3u);
 }
 
 TEST_F(Csv, ColumnsOfTheSameNameAreDistinguished) {

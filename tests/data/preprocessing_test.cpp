@@ -55,6 +55,59 @@ TEST(Preprocessing, MissingNumbersGetTheMeanOfTheirColumn) {
   EXPECT_THAT(sample, ElementsAre(0, 1));
 }
 
+TEST(Preprocessing, MissingPixelsGetTheMeanOfTheirChannelOrTheValueOfTheirPlace) {
+  const FloatRows images({1, 3, NAN, 9, 3, NAN, 5, 9, 3, 5, 5, 9},
+                         4);  // two channels of two pixels
+  const auto fitted = [&](Missing missing) {
+    Preprocessing p;
+    p.shape = {2, 1, 2};
+    p.scale = Scale::standard;
+    p.missing = missing;
+    fit(p, images, {}, "t");
+    return preprocessing_from_json(to_json(p), "preprocessing.json");
+  };
+  EXPECT_THAT(fitted(Missing::mean).fill, ElementsAre(3, 3, 7.4f, 7.4f));
+  EXPECT_THAT(fitted(Missing::median).fill, ElementsAre(3, 4, 5, 9));
+  EXPECT_THAT(fitted(Missing::most_frequent).fill, ElementsAre(3, 3, 5, 9));
+  std::vector<float> image{NAN, NAN, NAN, 7.4f};
+  fitted(Missing::mean).apply(image);
+  EXPECT_THAT(image, ElementsAre(0, 0, 0, 0));
+}
+
+TEST(Preprocessing, WholeNumbersThatMissNoneAreFilledInLaterWhereThatWasAskedFor) {
+  for (const Scale scale : {Scale::standard, Scale::none, Scale::by_255}) {
+    Preprocessing p = rows_of(2);
+    p.scale = scale;
+    p.missing = Missing::mean;
+    fit(p, ByteRows({1, 2, 3, 6}, 2), {}, "t");
+    EXPECT_THAT(p.fill, ElementsAre(2, 4)) << to_string(scale);
+  }
+}
+
+TEST(Preprocessing, ColumnsInAnyUnitAreScaledAndConstantOnesOnlyShifted) {
+  Preprocessing p = rows_of(5);
+  p.missing = Missing::mean;
+  std::vector<float> numbers{NAN, NAN, 0, 0, 0.1f};
+  for (int i = 0; i < 20'000; ++i) {
+    const float sign = i % 2 == 0 ? 1.0f : -1.0f;
+    numbers.insert(numbers.end(), {0.1f, 2e-9f + sign * 1e-9f, sign * 1e-40f, sign * 1e30f, 0.1f});
+  }
+  fit(p, FloatRows(numbers, 5), {}, "t");
+  EXPECT_THAT(p.mean, ElementsAre(0.1f, FloatNear(2e-9f, 1e-14f), 0, FloatNear(0, 1e20f), 0.1f));
+  EXPECT_THAT(p.factor, ElementsAre(1, FloatNear(1e9f, 1e5f), 1, FloatNear(1e-30f, 1e-33f), 1));
+}
+
+TEST(Preprocessing, NumbersThatNobodyLearnsFromAreLookedAtAsWell) {
+  const FloatRows rows({1, 2, 3, NAN, INFINITY, 6}, 2);
+  const auto refusal = [&](std::vector<std::uint32_t> of, bool may_miss) {
+    return test::message_of<InputError>([&] { require_numbers(rows, of, may_miss, "t"); });
+  };
+  EXPECT_EQ(refusal({0}, false), "");
+  EXPECT_EQ(refusal({0, 1}, true), "");
+  EXPECT_THAT(refusal({0, 1}, false), HasSubstr("t: row 2, number 2 is missing"));
+  EXPECT_THAT(refusal({}, true), HasSubstr("t: row 3, number 1 is infinite"));
+}
+
 TEST(Preprocessing, TargetsAreMeasuredInTheirOwnUnitsOverTheTrainingPart) {
   const std::vector<std::uint32_t> rows{0, 1};
   const auto two = fit_target(std::vector<double>{1, 3, 1000}, rows);

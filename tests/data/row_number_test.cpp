@@ -2,11 +2,25 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <variant>
 
 #include "dasgd/base/utf8.hpp"
 
 namespace dasgd {
 namespace {
+
+TEST(RowNumber, ANumberTooSmallForADoubleIsZeroAndOneTooLargeIsRefused) {
+  const std::string zeros(400, '0');
+  for (const std::string& small :
+       {std::string("1e-400"), std::string("-12.5E-4000"), "0." + zeros + "1",
+        "0." + zeros + "1e10", "1" + zeros + "e-900", std::string("1e-99999999999999999999")})
+    EXPECT_EQ(row_number(small), (std::variant<double, NoNumber>(0.0))) << small;
+  for (const std::string& large : {std::string("1e400"), "1" + zeros, "0." + zeros + "1e900",
+                                   std::string("-1e39"), std::string("1e99999999999999999999")})
+    EXPECT_EQ(row_number(large), (std::variant<double, NoNumber>(NoNumber::too_large))) << large;
+  EXPECT_EQ(row_number("5e-324"), (std::variant<double, NoNumber>(5e-324)));
+  EXPECT_EQ(row_number("1" + zeros + "e-400"), (std::variant<double, NoNumber>(1.0)));
+}
 
 TEST(ShownPiece, ShowsLettersOfAllLanguagesAndNoByteThatDoesNotPrint) {
   EXPECT_EQ(shown_piece("Köln"), "\"Köln\"");

@@ -83,6 +83,15 @@ TEST(TextSamples, TargetsAreTheNextCharacters) {
               HasSubstr("t.txt: has 9 characters; at least 161"));
 }
 
+TEST(TextSamples, AShareThatHoldsNothingOutIsRefused) {
+  const std::string text(200, 'a');
+  const auto refusal = [&](double share) {
+    return test::message_of<InputError>([&] { TextSamples(text, 8, "t.txt", share); });
+  };
+  EXPECT_THAT(refusal(0.01), HasSubstr("t.txt: 24 samples cannot be split by `validation` 0.01"));
+  EXPECT_EQ(refusal(0), "");
+}
+
 TEST(TextSamples, ReadsALongText) {
   std::string text;
   for (int line = 0; line < 20'000; ++line)

@@ -193,6 +193,15 @@ TEST(TableColumns, GermanTablesHaveSemicolonsAndDecimalCommas) {
   EXPECT_THAT(row_of(bare, 1), ElementsAre(3.5f, 4.5f));
 }
 
+TEST(TableColumns, DecimalCommasMayBeQuotedBesideWholeNumbersThatAreNot) {
+  const std::string text = "size,x,rent\n\"1,5\",7,\"10,25\"\n2,\"8,5\",11\n12,9,12\n";
+  const RawData data = read_table(text, {.classes = false});
+  EXPECT_THAT(row_of(data, 0), ElementsAre(1.5f, 7));
+  EXPECT_THAT(row_of(data, 1), ElementsAre(2, 8.5f));
+  EXPECT_THAT(row_of(data, 2), ElementsAre(12, 9));
+  EXPECT_THAT(data.labels.values, ElementsAre(10.25, 11, 12));
+}
+
 TEST(TableColumns, PointsStayPointsWhereNothingNeedsAComma) {
   EXPECT_THAT(row_of(read_table("a;y\n1.234;0\n5.678;1\n"), 0), ElementsAre(1.234f));
 }
@@ -213,6 +222,13 @@ TEST(TableColumns, ALargeFileIsReadAgainWhereItsSampleIsNotEnough) {
   EXPECT_EQ(data.encoding.at(0).kind, Kind::category);
   EXPECT_THAT(row_of(data, 0), ElementsAre(1, 0));
   EXPECT_THAT(row_of(data, 250'000), ElementsAre(0, 1));
+}
+
+TEST(TableColumns, TextsThatRepeatAcrossALargeFileAreNotLeftOut) {
+  std::string text = "user,y\n";
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < 100'000; ++i) text += "user-number-" + std::to_string(i) + ",1\n";
+  EXPECT_EQ(read_table(text).encoding.at(0).kind, Kind::category);
 }
 
 TEST(TableColumns, WhatIsMissingIsFilledInAndScaledAsInTraining) {

@@ -1,12 +1,16 @@
 // From names to problems.
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/description/image_sheet.hpp"
 #include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/predict.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/models/stream.hpp"
 #include "support/message.hpp"
@@ -104,6 +108,63 @@ TEST(Models, SoftmaxLearnsImagesOfADirectory) {
   const Problem problem = make_problem({.model = "softmax", .data = images.path()}, 1);
   ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Objective<float>>>(problem));
   EXPECT_EQ(std::get<0>(problem)->samples(), 90u);
+}
+
+/// Rows of three numbers, the last of which is a label.
+ArrayPair array_of(const std::vector<float>& numbers) {
+  const auto kept = std::make_shared<const std::vector<float>>(numbers);
+  const NpyHeader header{.shape = {numbers.size() / 3, 3}};
+  return {NpyArray(header, reinterpret_cast<const char*>(kept->data()), kept, "t")};
+}
+
+std::vector<float> forty_rows() {
+  std::vector<float> numbers;
+  for (int r = 0; r < 40; ++r)
+    numbers.insert(numbers.end(),
+                   {static_cast<float>(r), static_cast<float>(r % 7), static_cast<float>(r % 2)});
+  return numbers;
+}
+
+TEST(Models, MissingNumbersOfArraysAreRefusedInEveryPart) {
+  for (std::size_t row = 0; row < 40; ++row) {
+    std::vector<float> numbers = forty_rows();
+    numbers[3 * row + 1] = NAN;
+    const std::string where = "t: row " + std::to_string(row + 1) + ", number 2 is missing";
+    ProblemChoice choice{.model = "softmax", .data = "train"};
+    choice.arrays.emplace("train", array_of(numbers));
+    EXPECT_THAT(refusal(choice), HasSubstr(where));
+    choice.arrays.clear();
+    choice.arrays.emplace("train", array_of(forty_rows()));
+    choice.arrays.emplace("held", array_of(numbers));
+    for (const auto part : {&DataChoice::validation, &DataChoice::test}) {
+      choice.reading = {};
+      choice.reading.*part = "held";
+      EXPECT_THAT(refusal(choice), HasSubstr(where));
+      choice.reading.missing = Missing::mean;
+      EXPECT_EQ(refusal(choice), "");
+    }
+  }
+}
+
+TEST(Models, HeldOutRowsWithoutALabelAreDroppedWhereThatIsWanted) {
+  const TemporaryDirectory directory;
+  std::string text = "a,y\n";
+  for (int r = 0; r < 40; ++r) text += std::to_string(r) + "," + "uv"[r % 2] + "\n";
+  ProblemChoice choice{.model = "softmax", .data = directory.write("t.csv", text)};
+  choice.reading.validation = directory.write("v.csv", "a,y\n1,u\n2,\n3,v\n");
+  choice.reading.test = choice.reading.validation;
+  EXPECT_THAT(refusal(choice), HasSubstr("v.csv:3: column 2 is empty; `missing` drop leaves"));
+  choice.reading.missing = Missing::drop;
+  EXPECT_EQ(refusal(choice), "");
+}
+
+TEST(Models, WhoIsAskedNeedsNoLabels) {
+  Preprocessing model;
+  model.shape = {2};
+  model.label_at = 2;
+  model.missing = Missing::drop;
+  const NamedArrays arrays{{"t", array_of({1, 2, NAN, 3, NAN, 1, 5, 6, NAN})}};
+  EXPECT_THAT(read_for(model, "t", &arrays).numbers, ::testing::ElementsAre(0, 2));
 }
 
 TEST(ImageSheet, ShowsTheFirstImagesTenInARow) {

@@ -20,5 +20,7 @@ np.save(at("y.npy"), y)
 np.savez(at("both.npz"), X=x, y=y)
 np.savez_compressed(at("packed.npz"), x=x, labels=y.astype(np.uint8))
 np.savetxt(at("table.csv"), table, delimiter=",", fmt="%.9g")
+images = 100 * (chance.normal(size=(300, 3, 2, 2)) + np.eye(3)[y][:, :, None, None])
+np.save(at("images.npy"), np.where(chance.random(images.shape) < 0.1, np.nan, images).astype(np.float32))
 names = np.array(["ash", "elm", "yew"])[y]
 np.savez(at("keras.npz"), x_train=x[:240], y_train=names[:240], x_test=x[240:], y_test=names[240:])

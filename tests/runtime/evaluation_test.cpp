@@ -59,6 +59,18 @@ TEST(Judge, KeepsTheBestAndLosesPatience) {
   EXPECT_EQ(judge.verdict(), std::nullopt);
 }
 
+TEST(Judge, ALossThatIsNotANumberIsWorseThanAnyOther) {
+  const Judged problem({0});
+  Judge<double> judge(problem, {});
+  const std::vector<double> x{1}, endless{NAN, INFINITY, NAN};
+  for (const double loss : endless) judge.note({1, std::nullopt, loss}, x);
+  EXPECT_TRUE(judge.note({2, std::nullopt, 5.0}, x));
+  for (const double loss : endless) EXPECT_FALSE(judge.note({3, std::nullopt, loss}, x)) << loss;
+  EXPECT_FALSE(judge.note({3, std::nullopt, 5.0}, x)) << "as good is not better";
+  EXPECT_TRUE(judge.note({4, std::nullopt, 4.0}, x));
+  EXPECT_EQ(judge.best()->seconds, 4);
+}
+
 TEST(Judge, GoesOnWithWhatAnEarlierLegKnew) {
   const Judged problem({0.5});
   Checkpoint before;

@@ -32,14 +32,17 @@ std::size_t place_of(const std::string& word, const Words& words, const char* wh
   return static_cast<std::size_t>(at - words.begin());
 }
 
-/// Sums over the samples of a block, less one sample: squares of what is left do not cancel.
+/// Sums over the samples of a block, less one sample: squares of what is left do not cancel, and
+/// are 0 where all numbers are the same.
 class BlockSums {
  public:
-  explicit BlockSums(const std::vector<double>& less)
-      : less_(less), count_(less.size()), sum_(less.size()), squares_(less.size()) {}
+  /// NaN where that sample misses a number: the first one of the block takes its place.
+  explicit BlockSums(std::vector<double> less)
+      : less_(std::move(less)), count_(less_.size()), sum_(less_.size()), squares_(less_.size()) {}
 
   void add(std::span<const float> sample) {
-    ++whole_;
+    if (whole_++ == 0)
+      for (std::size_t i = 0; i < sample.size(); ++i) begin_with(i, sample[i]);
     for (std::size_t i = 0; i < sample.size(); ++i) {
       const double d = static_cast<double>(sample[i]) - less_[i];
       sum_[i] += d;
@@ -48,6 +51,7 @@ class BlockSums {
   }
   /// A number of a sample that misses others.
   void add_alone(std::size_t i, float value) {
+    begin_with(i, value);
     const double d = static_cast<double>(value) - less_[i];
     count_[i] += 1;
     sum_[i] += d;
@@ -61,8 +65,11 @@ class BlockSums {
   }
 
  private:
-  const std::vector<double>& less_;
-  std::vector<double> count_, sum_, squares_;
+  void begin_with(std::size_t i, float value) {
+    if (std::isnan(less_[i])) less_[i] = static_cast<double>(value);
+  }
+
+  std::vector<double> less_, count_, sum_, squares_;
   std::size_t whole_ = 0;
 };
 
@@ -70,12 +77,10 @@ bool is_whole(std::span<const float> sample) {
   return std::all_of(sample.begin(), sample.end(), [](float v) { return std::isfinite(v); });
 }
 
-std::vector<double> finite_sample(const NumberRows& inputs, std::size_t row) {
+std::vector<double> sample_of(const NumberRows& inputs, std::size_t row) {
   std::vector<float> sample(inputs.width());
   inputs.copy(row, sample);
-  std::vector<double> result(sample.begin(), sample.end());
-  for (double& v : result) v = std::isfinite(v) ? v : 0.0;
-  return result;
+  return {sample.begin(), sample.end()};
 }
 
 [[noreturn]] void refuse_number(const std::string& path, std::size_t row, std::size_t at,
@@ -86,7 +91,41 @@ std::vector<double> finite_sample(const NumberRows& inputs, std::size_t row) {
   throw InputError(where + " is missing; `missing` mean puts the mean of its column there");
 }
 
+// Of columns in any unit; 1 where all numbers are the same, or so small that it is beyond a float.
+float factor_of(const Moments& column) {
+  const double factor = 1 / std::sqrt(column.variance());
+  return factor <= std::numeric_limits<float>::max() ? static_cast<float>(factor) : 1.0f;
+}
+
 constexpr std::size_t rows_per_block = 8192, columns_at_once = 16;
+
+/// Rows in blocks: all cores look at them, and what they look at need not stay in memory.
+struct RowBlocks {
+  const NumberRows& inputs;
+  std::span<const std::uint32_t> rows;  // empty: all
+
+  std::size_t count() const { return rows.empty() ? inputs.rows() : rows.size(); }
+  std::size_t blocks() const { return (count() + rows_per_block - 1) / rows_per_block; }
+  std::size_t operator[](std::size_t place) const { return rows.empty() ? place : rows[place]; }
+
+  /// Calls look(block, each_row); each_row(take) calls take(row, sample) for the rows of the block.
+  template <typename Look>
+  void look_at(const Look& look) const {
+    in_parallel(blocks(), std::max(1u, std::thread::hardware_concurrency()),
+                [&](std::size_t block) {
+                  const std::size_t first = block * rows_per_block;
+                  const std::size_t last = std::min(count(), first + rows_per_block);
+                  look(block, [&](const auto& take) {
+                    std::vector<float> sample(inputs.width());
+                    for (std::size_t k = first; k < last; ++k) {
+                      inputs.copy((*this)[k], sample);
+                      take((*this)[k], std::span<const float>(sample));
+                    }
+                  });
+                  inputs.release((*this)[first], (*this)[last - 1] + 1);
+                });
+  }
+};
 
 float most_frequent(const std::vector<float>& sorted) {
   float best = 0;
@@ -104,18 +143,16 @@ float most_frequent(const std::vector<float>& sorted) {
 
 // The median or the most frequent value of each column. All values of some columns are in memory
 // at a time.
-template <typename RowAt>
-void fill_by_values(Preprocessing& to, const NumberRows& inputs, std::size_t count,
-                    const RowAt& row_at) {
-  const std::size_t width = inputs.width();
+void fill_by_values(Preprocessing& to, const RowBlocks& rows) {
+  const std::size_t width = rows.inputs.width();
   const std::size_t groups = (width + columns_at_once - 1) / columns_at_once;
   in_parallel(groups, std::max(1u, std::thread::hardware_concurrency()), [&](std::size_t group) {
     const std::size_t first = group * columns_at_once;
     const std::size_t last = std::min(width, first + columns_at_once);
     std::vector<std::vector<float>> values(last - first);
     std::vector<float> sample(width);
-    for (std::size_t k = 0; k < count; ++k) {
-      inputs.copy(row_at(k), sample);
+    for (std::size_t k = 0; k < rows.count(); ++k) {
+      rows.inputs.copy(rows[k], sample);
       for (std::size_t c = first; c < last; ++c)
         if (std::isfinite(sample[c])) values[c - first].push_back(sample[c]);
     }
@@ -165,59 +202,59 @@ void Preprocessing::apply(std::span<float> sample) const {
   }
 }
 
-void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint32_t> rows,
+void require_numbers(const NumberRows& inputs, std::span<const std::uint32_t> rows, bool may_miss,
+                     const std::string& path) {
+  if (!inputs.may_miss()) return;
+  const auto look = [&](std::size_t row, std::span<const float> sample) {
+    if (is_whole(sample)) return;
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      if (std::isinf(sample[i]) || (std::isnan(sample[i]) && !may_miss))
+        refuse_number(path, row, i, sample[i]);
+  };
+  RowBlocks{inputs, rows}.look_at([&](std::size_t, const auto& each_row) { each_row(look); });
+}
+
+void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint32_t> of,
          const std::string& path) {
   const std::size_t width = inputs.width(), plane = to.period(), columns = width / plane;
-  const bool fills = dasgd::fills(to.missing) && inputs.may_miss();
+  const bool fills = dasgd::fills(to.missing);
   to.mean.clear();
   if (to.scale == Scale::by_255) {
     to.mean.assign(columns, 0.0f);
     to.factor.assign(columns, 1.0f / 255.0f);
   }
-  if (!is_standard(to.scale) && !inputs.may_miss()) return;
-  const std::size_t count = rows.empty() ? inputs.rows() : rows.size();
-  const std::size_t blocks = (count + rows_per_block - 1) / rows_per_block;
-  const auto row_at = [&](std::size_t k) -> std::size_t { return rows.empty() ? k : rows[k]; };
-  const std::vector<double> less = finite_sample(inputs, row_at(0));
+  if (!is_standard(to.scale) && !fills) return require_numbers(inputs, of, false, path);
+  const RowBlocks rows{inputs, of};
+  const std::vector<double> less = sample_of(inputs, rows[0]);
   // Blocks are added in their order, so that the result does not depend on who was fast.
-  std::vector<std::vector<Moments>> found(blocks);
-  const auto look_at = [&](std::size_t block) {
-    std::vector<float> sample(width);
+  std::vector<std::vector<Moments>> found(rows.blocks(), std::vector<Moments>(columns));
+  rows.look_at([&](std::size_t block, const auto& each_row) {
     BlockSums sums(less);
-    const std::size_t first = block * rows_per_block;
-    const std::size_t last = std::min(count, first + rows_per_block);
-    for (std::size_t k = first; k < last; ++k) {
-      inputs.copy(row_at(k), sample);
-      if (!inputs.may_miss() || is_whole(sample)) {
-        sums.add(sample);
-        continue;
-      }
+    each_row([&](std::size_t row, std::span<const float> sample) {
+      if (!inputs.may_miss() || is_whole(sample)) return sums.add(sample);
       for (std::size_t i = 0; i < width; ++i) {
         if (std::isfinite(sample[i]))
           sums.add_alone(i, sample[i]);
         else if (!fills || std::isinf(sample[i]))
-          refuse_number(path, row_at(k), i, sample[i]);
+          refuse_number(path, row, i, sample[i]);
       }
-    }
-    inputs.release(row_at(first), row_at(last - 1) + 1);
-    found[block].resize(columns);
+    });
     for (std::size_t i = 0; i < width; ++i) found[block][i / plane].add(sums.of(i));
-  };
-  in_parallel(blocks, std::max(1u, std::thread::hardware_concurrency()), look_at);
+  });
   std::vector<Moments> all(columns);
   for (const auto& block : found)
     for (std::size_t c = 0; c < columns; ++c) all[c].add(block[c]);
   if (fills) {
     to.fill.clear();
-    for (const Moments& column : all) to.fill.push_back(static_cast<float>(column.mean));
-    if (to.missing != Missing::mean) fill_by_values(to, inputs, count, row_at);
+    for (std::size_t i = 0; i < width; ++i)
+      to.fill.push_back(static_cast<float>(all[i / plane].mean));
+    if (to.missing != Missing::mean) fill_by_values(to, rows);
   }
   if (!is_standard(to.scale)) return;
   to.factor.clear();
   for (const Moments& column : all) {
-    const double variance = column.variance();
     to.mean.push_back(static_cast<float>(column.mean));
-    to.factor.push_back(variance > 1e-12 ? static_cast<float>(1 / std::sqrt(variance)) : 1.0f);
+    to.factor.push_back(factor_of(column));
   }
   const std::vector<bool> indicators = indicators_of(to.encoding);
   for (std::size_t c = 0; c < indicators.size(); ++c)

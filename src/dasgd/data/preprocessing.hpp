@@ -60,13 +60,14 @@ struct Preprocessing {
   std::vector<std::int64_t> shape;  ///< of one raw sample; empty: not known
   Scale scale = Scale::none;
   std::vector<float> mean, factor;  ///< (x - mean) * factor, per column or channel
-  std::vector<float> fill;          ///< for missing numbers, per column; empty: none may miss
+  std::vector<float> fill;  ///< for missing numbers, one for each of a sample; empty: none may miss
   Missing missing = Missing::error;
-  bool resize = false;               ///< pictures of other sizes are brought to this one
-  std::vector<std::string> columns;  ///< their names, where they have any
-  std::string label;                 ///< the name of the label's column, where it has one
-  std::size_t label_at = 0;          ///< its place among all columns of the training file, from 0
-  bool label_comma = false;          ///< it is a number with a decimal comma
+  bool resize = false;                   ///< pictures of other sizes are brought to this one
+  std::vector<std::string> columns;      ///< their names, where they have any
+  std::string label;                     ///< the name of the label's column, where it has one
+  std::size_t label_at = 0;              ///< its place among the columns of the training file that
+                                         ///< were not excluded, from 0
+  bool label_comma = false;              ///< it is a number with a decimal comma
   std::vector<ColumnEncoding> encoding;  ///< of the columns of a table; empty: plain numbers
   std::vector<std::string> classes;      ///< what the answers are called; empty: they are numbers
   Answers answers = Answers::scores;
@@ -79,6 +80,11 @@ struct Preprocessing {
   /// The value of `per_column` for the whole sample: of the column, or of its channel.
   std::size_t period() const;
 };
+
+/// Throws InputError with "path: row N ..." for a number that is infinite, or missing where none
+/// may be. An empty list is all rows.
+void require_numbers(const NumberRows& inputs, std::span<const std::uint32_t> rows, bool may_miss,
+                     const std::string& path);
 
 /// Finds mean, factor and fill over these rows of the data, with all cores. Throws InputError with
 /// "path: row N ..." for numbers that are missing where none may be. An empty list is all rows.

@@ -23,7 +23,7 @@ struct RawData {
   std::vector<std::int64_t> shape;       ///< of one sample: {3, 32, 32} for an image, {8} for a row
   std::vector<std::string> columns;      ///< names of a row's numbers, where they have any
   std::string label;                     ///< the name of the label's column, where it has one
-  std::size_t label_at = 0;              ///< its place among all columns, from 0
+  std::size_t label_at = 0;              ///< its place, from 0; excluded columns do not count
   bool label_comma = false;              ///< it is a number with a decimal comma
   std::vector<ColumnEncoding> encoding;  ///< of a table; empty: all columns are plain numbers
   std::shared_ptr<const NumberRows> inputs;

@@ -14,7 +14,7 @@ enum class NoNumber { text, not_finite, too_large };
 std::string_view in_words(NoNumber why);
 
 /// A number without blanks around it. Models compute in float32 or better, so its range is the
-/// limit.
+/// limit; what is too close to 0 is 0.
 std::variant<double, NoNumber> row_number(std::string_view text);
 
 /// A piece of a file in quotes for a message: its first 40 bytes, `?` for those that do not print.

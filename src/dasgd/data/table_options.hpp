@@ -13,6 +13,7 @@ struct TableOptions {
   std::vector<std::string> exclude = {};  ///< columns that are not inputs, by name or number
   Missing missing = Missing::error;       ///< numbers that are not there: empty, NA, NaN, null, ?
   bool classes = true;                    ///< labels may be texts; else they must be numbers
+  bool needs_labels = true;               ///< a row without one is missing something
   /// Of a model that wants to see these rows: its columns, by name where both have names, else in
   /// its order. Then the label may be absent.
   const Preprocessing* like = nullptr;

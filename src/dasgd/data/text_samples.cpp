@@ -6,6 +6,7 @@
 
 #include "dasgd/base/files/open_file.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/raw_data.hpp"
 
 namespace dasgd {
 namespace {
@@ -36,9 +37,9 @@ TextSamples::TextSamples(const std::string& text, std::size_t window, const std:
              .targets = window};
   preprocessing_.shape = format_.input;
   const auto held = static_cast<std::size_t>(std::floor(share * static_cast<double>(windows)));
-  if (held >= windows)
-    throw InputError(path + ": `validation` " + std::to_string(share) +
-                     " leaves no text to train on");
+  if ((held == 0 && share > 0) || held >= windows)
+    throw InputError(path + ": " + std::to_string(windows) +
+                     " samples cannot be split by `validation` " + plain_number(share));
   const std::size_t cut = (windows - held) * window;
   const auto numbers = to_numbers(text, path);
   const auto at = [&](std::size_t place) {

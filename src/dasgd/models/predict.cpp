@@ -131,7 +131,8 @@ std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
 }
 
 RawData read_for(const Preprocessing& model, const std::string& data, const NamedArrays* arrays) {
-  SourceOptions options{.table = {.missing = model.missing}, .arrays = arrays};
+  SourceOptions options{.table = {.missing = model.missing, .needs_labels = false},
+                        .arrays = arrays};
   if (!model.shape.empty()) options.table.like = &model;
   if (data == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};

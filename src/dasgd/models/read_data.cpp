@@ -145,6 +145,19 @@ PreparedSamples::Options prepared_options(const ProblemChoice& choice, const Dat
   return options;
 }
 
+// What a model does not learn from it is judged by. The training part is looked at where it is
+// fitted.
+void require_numbers_in(const DataParts& parts, const PreparedSamples::Options& options,
+                        const Preprocessing* known) {
+  const bool may_miss = known ? !known->fill.empty() : fills(options.missing);
+  for (const Part part : all_parts) {
+    const DataPart& of = parts[part];
+    if (of.data && (known || part != Part::train))
+      require_numbers(*of.data->inputs, of.rows ? Samples::Rows(*of.rows) : Samples::Rows(),
+                      may_miss, of.data->path);
+  }
+}
+
 // The rows of a part as sparse rows that miss nothing.
 LabelledRows to_signed(const PreparedSamples& samples, Part part) {
   LabelledRows rows;
@@ -191,6 +204,7 @@ std::shared_ptr<const PreparedSamples> read_prepared(const ProblemChoice& choice
                                                      const Preprocessing* known) {
   DataParts parts = read_parts(choice, seed, known);
   PreparedSamples::Options options = prepared_options(choice, parts);
+  require_numbers_in(parts, options, known);
   if (!known) return std::make_shared<PreparedSamples>(std::move(parts), std::move(options));
   options.scale = Scale::none;
   Preprocessing plain = open_preprocessing(parts, options);

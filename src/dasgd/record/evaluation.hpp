@@ -1,6 +1,7 @@
 // A model judged while a run goes.
 #pragma once
 
+#include <cmath>
 #include <optional>
 
 namespace dasgd {
@@ -9,10 +10,11 @@ struct Evaluation {
   double seconds = 0;  ///< when the model was taken, from the start of the run
   std::optional<double> accuracy, loss;
 
-  /// By accuracy where there is one, else by loss.
+  /// By accuracy where there is one, else by loss. Nothing is worse than what is not finite.
   bool better_than(const Evaluation& other) const {
-    if (accuracy && other.accuracy) return *accuracy > *other.accuracy;
-    if (loss && other.loss) return *loss < *other.loss;
+    const auto above = [](double a, double b) { return std::isfinite(a) && !(a <= b); };
+    if (accuracy && other.accuracy) return above(*accuracy, *other.accuracy);
+    if (loss && other.loss) return above(-*loss, -*other.loss);
     return false;
   }
 };

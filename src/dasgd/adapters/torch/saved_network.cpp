@@ -123,7 +123,7 @@ Module with_preprocessing(const Module& network, const Preprocessing& p) {
   made.register_attribute("classes", c10::ListType::ofStrings(), classes);
   std::string body = "    x = torch.to(x, 6)\n";  // float32, from pixels of any type
   if (!p.fill.empty()) {
-    made.register_buffer("fill", torch::tensor(p.fill));
+    made.register_buffer("fill", torch::tensor(p.fill).reshape(p.shape));
     body += "    x = torch.where(torch.isnan(x), self.fill, x)\n";
   }
   if (!p.mean.empty()) {

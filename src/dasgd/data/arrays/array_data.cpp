@@ -84,14 +84,14 @@ std::optional<std::size_t> label_column(const NpyArray& x, const TableOptions& o
   return number - 1;
 }
 
-void drop_incomplete(RawData& data) {
+void drop_incomplete(RawData& data, bool needs_labels) {
   std::vector<std::size_t> kept;
   std::vector<float> row(data.inputs->width());
   for (std::size_t r = 0; r < data.rows(); ++r) {
-    data.inputs->copy(r, row);
+    if (data.inputs->may_miss()) data.inputs->copy(r, row);
     const bool whole = std::none_of(row.begin(), row.end(), [](float v) { return std::isnan(v); });
-    const bool labelled = data.labels.values.empty() || !std::isnan(data.labels.values[r]);
-    if (whole && labelled) kept.push_back(r);
+    const bool unlabelled = !data.labels.values.empty() && std::isnan(data.labels.values[r]);
+    if (whole && !(needs_labels && unlabelled)) kept.push_back(r);
   }
   data.dropped = data.rows() - kept.size();
   if (data.dropped == 0) return;
@@ -130,7 +130,7 @@ RawData read_arrays(const ArrayPair& arrays, const TableOptions& options) {
       data.labels.values.push_back(x.number(r * x.header().width() + *column));
   }
   data.inputs = std::make_shared<ArrayRows>(x, layout);
-  if (options.missing == Missing::drop && data.inputs->may_miss()) drop_incomplete(data);
+  if (options.missing == Missing::drop) drop_incomplete(data, options.needs_labels);
   return data;
 }
 

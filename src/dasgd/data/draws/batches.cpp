@@ -1,6 +1,7 @@
 #include "dasgd/data/draws/batches.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -63,6 +64,9 @@ Batches::Batches(const Options& options, WorkerId worker)
       worker_(worker),
       shape_(
           batch_shape(options.sampling, worker, options.workers, options.samples, options.batch)) {
+  if (options.samples > std::numeric_limits<std::uint32_t>::max())
+    throw InputError(std::to_string(options.samples) +
+                     " training samples are too many; there may be 4294967295");
   if (!options.sampling.deals() || options.batch == 0) return;
   if (options.sampling.kind == Sampling::dirichlet) {
     if (options.labels.size() != options.samples)

@@ -211,6 +211,14 @@ void CsvColumns::learn(const CsvProfile& profile, const std::string& path,
         ": all inputs have a different text in nearly every row; there is nothing to learn from");
 }
 
+bool CsvColumns::leaves_out(const CsvProfile& profile) const {
+  for (std::size_t c = 0; c < meaning.size(); ++c)
+    if (meaning[c] >= 0 && choose_encoding(profile.columns[c], profile.decimal_commas(), "").kind ==
+                               ColumnEncoding::Kind::left_out)
+      return true;
+  return false;
+}
+
 bool CsvColumns::plain() const {
   return std::all_of(encodings.begin(), encodings.end(),
                      [](const ColumnEncoding& e) { return e.is_plain(); });
@@ -233,6 +241,9 @@ void CsvColumns::choose(const std::vector<std::string>& fields, const std::strin
       meaning[at] = ignored;
     }
   }
+  label_name = header ? fields[label_at] : "";
+  label_at -= static_cast<std::size_t>(std::count(
+      meaning.begin(), meaning.begin() + static_cast<std::ptrdiff_t>(label_at), ignored));
   for (std::size_t c = 0; c < fields.size(); ++c) {
     if (meaning[c] < 0) continue;
     meaning[c] = static_cast<int>(encodings.size());
@@ -240,7 +251,6 @@ void CsvColumns::choose(const std::vector<std::string>& fields, const std::strin
   }
   if (encodings.empty())
     throw InputError(path + ": all its columns are excluded; a model needs one");
-  label_name = header ? fields[label_at] : "";
 }
 
 void CsvColumns::match(const std::vector<std::string>& fields, const std::string& path,

@@ -37,7 +37,7 @@ struct CsvColumns {
   std::vector<int> meaning;  ///< of each column: its place in `encodings`, or one of above
   std::vector<ColumnEncoding>
       encodings;             ///< of the columns that are inputs; plain numbers at first
-  std::size_t label_at = 0;  ///< only where there is a label
+  std::size_t label_at = 0;  ///< among columns that are not excluded; only where there is a label
   bool has_label = false;
   bool label_comma = false;  ///< it is a number with a decimal comma
   std::string label_name;
@@ -50,6 +50,8 @@ struct CsvColumns {
 
   /// Chooses how columns are taken by what they hold. Throws InputError where none is left.
   void learn(const CsvProfile& profile, const std::string& path, bool fill_most_frequent);
+  /// Some input has, as far as was looked, a different text in nearly every row.
+  bool leaves_out(const CsvProfile& profile) const;
   /// Every input is a number as it is written.
   bool plain() const;
 

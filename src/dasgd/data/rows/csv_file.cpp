@@ -264,8 +264,11 @@ RawData read_csv(std::string_view text, const std::string& path, const TableOpti
   }
   const auto pieces = cut_lines(text);
   const auto learn = [&](bool all) {
-    columns.learn(profile_csv(text, separator, columns.meaning.size(), all), path,
-                  options.missing == Missing::most_frequent);
+    CsvProfile profile = profile_csv(text, separator, columns.meaning.size(), all);
+    // What differs in some parts of the file may well be the same in others.
+    if (profile.sampled && columns.leaves_out(profile))
+      profile = profile_csv(text, separator, columns.meaning.size(), true);
+    columns.learn(profile, path, options.missing == Missing::most_frequent);
   };
   if (!options.like) learn(false);
   std::vector<CsvRows> read = read_pieces(pieces, columns, options);

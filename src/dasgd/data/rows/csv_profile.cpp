@@ -224,6 +224,7 @@ CsvProfile profile_csv(std::string_view text, char separator, std::size_t column
   const auto pieces = all ? all_pieces(text) : sampled_pieces(text);
   CsvProfile whole;
   whole.columns.resize(columns);
+  whole.sampled = !all && pieces.size() > 1;
   std::vector<bool> counted(columns, true);
   // Pieces are added in their order, a few at a time: what they count takes memory.
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());

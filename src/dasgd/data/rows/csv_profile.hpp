@@ -64,6 +64,7 @@ struct CsvProfile {
   std::size_t odd_rows = 0;  ///< those that have not,
   std::size_t odd_line = 0;  ///< and the first of them, from 0
   std::size_t lines = 0;     ///< all, blank ones included
+  bool sampled = false;      ///< only pieces of the text were looked at
 
   /// Some column has numbers that need a decimal comma.
   bool decimal_commas() const;

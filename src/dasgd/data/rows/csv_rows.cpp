@@ -21,6 +21,7 @@ CsvRows::CsvRows(const CsvColumns& columns, const TableOptions& options)
       comma = encoding.decimal_comma;
     }
     how.point = comma ? ',' : '.';
+    if (how.point == columns.separator) how.number = false;  // such numbers are in quotes
     reading_.push_back(how);
   }
 }
@@ -164,7 +165,7 @@ bool CsvRows::may_fill() const {
 void CsvRows::take_missing(std::size_t column, std::string_view text) {
   const int meaning = columns_.meaning[column];
   const bool label = meaning == CsvColumns::label;
-  if (label && options_.like) return;  // nobody asks for it
+  if (label && !options_.needs_labels) return;
   ++missing;
   if (options_.missing == Missing::drop) {
     drop_ = true;
@@ -180,10 +181,10 @@ void CsvRows::take_missing(std::size_t column, std::string_view text) {
   const std::string what =
       text.empty() ? " is empty" : ": " + shown_piece(text) + " is a missing number";
   const char* const advice =
-      options_.like ? "; no number was missing in the training data: to allow it, give `missing` "
-                      "mean to train"
-      : label       ? "; `missing` drop leaves rows without a label out"
-                    : "; `missing` drop leaves such rows out, `missing` mean fills them in";
+      label           ? "; `missing` drop leaves rows without a label out"
+      : options_.like ? "; no number was missing in the training data: to allow it, give `missing` "
+                        "mean to train"
+                      : "; `missing` drop leaves such rows out, `missing` mean fills them in";
   fail("column " + std::to_string(column + 1) + what + advice);
 }
 
