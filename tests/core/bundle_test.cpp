@@ -21,6 +21,12 @@ GradientPtr gradient(std::size_t origin, std::uint32_t sequence, const std::vect
   return result;
 }
 
+Bundle bundle_of(const std::vector<GradientPtr>& gradients) {
+  Bundle bundle;
+  bundle.add(gradients);
+  return bundle;
+}
+
 template <typename Real>
 void is_the_exact_sum() {
   std::vector<GradientPtr> all;
@@ -83,14 +89,9 @@ TEST(Bundle, RefusesUpdatesOfAnotherSizeOrFormat) {
 }
 
 TEST(Bundle, RefusesABundleOfAnotherSizeOrFormat) {
-  const auto bundle_of = [](const GradientPtr& g) {
-    Bundle bundle;
-    bundle.add(std::span(&g, 1));
-    return bundle;
-  };
-  Bundle bundle = bundle_of(gradient<float>(0, 0, {1, 2}));
-  EXPECT_THROW(bundle.add(bundle_of(gradient<float>(0, 1, {1}))), std::logic_error);
-  EXPECT_THROW(bundle.add(bundle_of(gradient<double>(0, 2, {1, 2}))), std::logic_error);
+  Bundle bundle = bundle_of({gradient<float>(0, 0, {1, 2})});
+  EXPECT_THROW(bundle.add(bundle_of({gradient<float>(0, 1, {1})})), std::logic_error);
+  EXPECT_THROW(bundle.add(bundle_of({gradient<double>(0, 2, {1, 2})})), std::logic_error);
   bundle.add(Bundle());
   EXPECT_EQ(bundle.size(), 1u);
 }
@@ -107,6 +108,56 @@ TEST(Bundle, OneFromALinkHasItsNamesAndRoomForItsSums) {
   EXPECT_EQ(bundle.dimension(), 3u);
   EXPECT_EQ(bundle.sums<double>().size(), 3u);
   EXPECT_THROW(Bundle({known(4), known(4)}, NumberFormat::of_double, 8), std::logic_error);
+}
+
+std::vector<GradientName> names_in(const Bundle& bundle) {
+  std::vector<GradientName> names;
+  bundle.for_each([&](const GradientFacts& f) { names.push_back(f.name); });
+  return names;
+}
+
+// A worker that passes a bundle on to four neighbours, each time in another sum, has its facts
+// once.
+TEST(Bundle, SharesTheFactsOfWhatItWasMadeOf) {
+  const Bundle part = bundle_of({gradient<float>(0, 0, {1}), gradient<float>(0, 1, {1})});
+  std::vector<const GradientFacts*> first, second;
+  Bundle a = bundle_of({gradient<float>(1, 0, {1})}), b;
+  a.add(part);
+  b.add(part);
+  a.for_each([&](const GradientFacts& f) { first.push_back(&f); });
+  b.for_each([&](const GradientFacts& f) { second.push_back(&f); });
+  ASSERT_EQ(first.size(), 3u);
+  EXPECT_EQ(std::vector(first.begin() + 1, first.end()), second);
+  EXPECT_EQ(b.facts_bytes(), part.facts_bytes()) << "as much as if they were its own";
+}
+
+TEST(Bundle, MayGrowWhenAnotherHasTakenItIn) {
+  Bundle part = bundle_of({gradient<float>(0, 0, {1})}), sum;
+  sum.add(part);
+  part.add(bundle_of({gradient<float>(0, 1, {1})}));
+  EXPECT_EQ(names_in(sum), (std::vector<GradientName>{{WorkerId{0}, 0}}));
+  EXPECT_EQ(names_in(part), (std::vector<GradientName>{{WorkerId{0}, 0}, {WorkerId{0}, 1}}));
+}
+
+// As on a chain of workers, each of which adds its own.
+TEST(Bundle, KeepsTheOrderOverAnyNumberOfSums) {
+  constexpr std::uint32_t hops = 5 * FactsList::most_depth;
+  Bundle all;
+  std::vector<GradientName> names;
+  std::size_t bytes = 0;
+  for (std::uint32_t k = 0; k < hops; ++k) {
+    const GradientPtr own = gradient<float>(k % 3, k / 3, {1});
+    names.push_back(own->name);
+    bytes += own->facts_bytes();
+    Bundle next;
+    next.add(all);
+    next.add(std::span(&own, 1));
+    all = std::move(next);
+  }
+  EXPECT_EQ(names_in(all), names);
+  EXPECT_EQ(all.facts().size(), hops);
+  EXPECT_EQ(all.facts_bytes(), bytes);
+  EXPECT_EQ(all.first_name(), names.front());
 }
 
 /// A device that the test plays: sums that are kept apart from this machine's.

@@ -34,6 +34,25 @@ TEST(NetworkStudy, HasACellForEveryWayOnEveryNetwork) {
   EXPECT_THAT(to_svg(findings), HasSubstr("4 workers"));
 }
 
+TEST(NetworkStudy, APartMayHaveSomeWaysOnly) {
+  NetworkStudy study = small();
+  study.parts.front().ways = {"minibatch", "dasgd:look_ahead=auto:relay=tree:4"};
+  study.rate_workers = {};
+  const NetworkFindings findings = study_networks(study, [](auto, auto) {});
+  ASSERT_EQ(findings.cells.size(), 2u * 2);
+  EXPECT_EQ(findings.cells[0].row.way, "minibatch");
+  EXPECT_EQ(short_name(findings.cells[1].row.way), "dasgd, tree:4, full");
+}
+
+TEST(NetworkStudy, ReachesToAThousandWorkersOnATree) {
+  std::vector<std::string> ways;
+  for (const NetworkStudy::Part& part : NetworkStudy::full().parts)
+    if (part.workers == std::vector<std::size_t>{1000} && part.cards.front() == 125e6)
+      for (const std::string& way : part.ways) ways.push_back(short_name(way));
+  EXPECT_THAT(ways, ::testing::ElementsAre("dasgd, tree:4, int8", "dasgd, tree:4, int4",
+                                           "minibatch", "local-sgd", "diloco", "sparseloco"));
+}
+
 TEST(NetworkStudy, ThinCardsDoNotSlowGradientsDown) {
   for (const NetworkRate& rate : study_networks(small(), [](auto, auto) {}).rates) {
     EXPECT_GT(rate.unlimited, 3.5);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace dasgd {
 namespace {
@@ -12,9 +13,27 @@ namespace {
 }  // namespace
 
 Bundle::Bundle(std::vector<GradientFacts> facts, NumberFormat format, std::size_t bytes)
-    : facts_(std::move(facts)), format_(format), size_in_bytes_(bytes), sums_(bytes) {
-  for (const GradientFacts& f : facts_)
+    : format_(format), size_in_bytes_(bytes), sums_(bytes) {
+  for (GradientFacts& f : facts) {
     if (!names_.insert(f.name)) refuse("a bundle names a gradient twice");
+    own_facts().add(std::move(f));
+  }
+}
+
+std::vector<GradientFacts> Bundle::facts() const {
+  std::vector<GradientFacts> all;
+  all.reserve(size());
+  for_each([&](const GradientFacts& f) { all.push_back(f); });
+  return all;
+}
+
+// A list that another bundle refers to stays as it is.
+FactsList& Bundle::own_facts() {
+  if (!facts_ || facts_.use_count() > 1) {
+    const auto before = std::exchange(facts_, std::make_shared<FactsList>());
+    if (before) facts_->add(before);
+  }
+  return *facts_;
 }
 
 void Bundle::expect_shape(NumberFormat format, std::size_t bytes) {
@@ -51,7 +70,7 @@ void Bundle::add(std::span<const GradientPtr> gradients) {
     const NumberFormat format = g->update.format();
     expect_shape(format, g->update.size_in_bytes() / number_bytes(format) * sum_bytes(format));
     if (!names_.insert(g->name)) refuse("a gradient was to be added to a bundle twice");
-    facts_.push_back(*g);
+    own_facts().add(*g);
   }
   if (on_device_ && on_device_->add(gradients)) return sums_.clear();
   stay_here();
@@ -76,13 +95,14 @@ void Bundle::add_numbers(std::span<const GradientPtr> gradients) {
 
 void Bundle::add(const Bundle& other) {
   if (other.empty()) return;
-  if (!names_.is_disjoint_from(other.names_)) refuse("bundles that share a name cannot be added");
+  GradientSet both = names_;
+  both.unite(other.names_);
+  if (both.size() != names_.size() + other.names_.size())
+    refuse("bundles that share a name cannot be added");
   if (empty() && other.on_device_) on_device_ = other.on_device_->zero_sums();
   expect_shape(other.format_, other.size_in_bytes_);
-  for (const GradientFacts& f : other.facts_) {
-    names_.insert(f.name);
-    facts_.push_back(f);
-  }
+  names_ = std::move(both);
+  own_facts().add(other.facts_);
   if (on_device_ && other.on_device_ && on_device_->add(*other.on_device_)) return sums_.clear();
   stay_here();
   if (format_ == NumberFormat::of_float) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "dasgd/core/facts_list.hpp"
 #include "dasgd/core/fixed_point.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/core/gradient_set.hpp"
@@ -34,9 +35,10 @@ class DeviceSums {
 /// (A, s): names and the sum of their updates. Updates are integers that wrap, so
 /// (A, s) + (B, t) = (A u B, s + t) wherever A and B share no name; that condition is checked here,
 /// and here alone are updates of several names summed outside a replica. A bundle takes one wide
-/// number per coordinate however many gradients are in it; of each it keeps the facts, so every
-/// staleness stays exact. Updates that lie on one device are added there, and their sum comes here
-/// when somebody asks for it. Changed by one thread, then read by any.
+/// number per coordinate however many gradients are in it; of each it keeps the facts, shared with
+/// the bundles that it was made of, so every staleness stays exact. Updates that lie on one device
+/// are added there, and their sum comes here when somebody asks for it. Changed by one thread, then
+/// read by any.
 class Bundle {
  public:
   /// The empty one.
@@ -51,12 +53,20 @@ class Bundle {
   /// Adds a bundle behind what is here.
   void add(const Bundle& other);
 
-  std::size_t size() const { return facts_.size(); }
-  bool empty() const { return facts_.empty(); }
+  std::size_t size() const { return facts_ ? facts_->size() : 0; }
+  bool empty() const { return size() == 0; }
   /// A.
   const GradientSet& names() const { return names_; }
-  /// What is known of its gradients, in the order in which they were added.
-  const std::vector<GradientFacts>& facts() const { return facts_; }
+  /// Calls `visit(facts)` for every gradient, in the order in which they were added.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    if (facts_) facts_->for_each(visit);
+  }
+  GradientName first_name() const { return facts_->front().name; }
+  /// A copy of all of them.
+  std::vector<GradientFacts> facts() const;
+  /// The sum of their `GradientFacts::facts_bytes`.
+  std::size_t facts_bytes() const { return facts_ ? facts_->bytes() : 0; }
 
   NumberFormat format() const { return format_; }
   std::size_t dimension() const { return size_in_bytes_ / sum_bytes(format_); }
@@ -83,11 +93,12 @@ class Bundle {
   std::span<Sum<Real>> sums() {
     return {reinterpret_cast<Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
+  FactsList& own_facts();
   void expect_shape(NumberFormat format, std::size_t bytes);
   void bring_here() const;
   void stay_here();
 
-  std::vector<GradientFacts> facts_;
+  std::shared_ptr<FactsList> facts_;  // null: none; others refer to it
   GradientSet names_;
   NumberFormat format_ = NumberFormat::of_float;
   std::size_t size_in_bytes_ = 0;

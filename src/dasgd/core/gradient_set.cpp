@@ -99,16 +99,30 @@ void GradientSet::insert_range(NameRange range) {
 }
 
 void GradientSet::unite(const GradientSet& other) {
-  if (exceptions_.empty() && other.exceptions_.empty()) {  // the common case
-    prefix_.resize(std::max(prefix_.size(), other.prefix_.size()), 0);
-    for (std::size_t o = 0; o < other.prefix_.size(); ++o)
-      prefix_[o] = std::max(prefix_[o], other.prefix_[o]);
-    count();
+  prefix_.resize(std::max(prefix_.size(), other.prefix_.size()), 0);
+  for (std::size_t o = 0; o < other.prefix_.size(); ++o)
+    prefix_[o] = std::max(prefix_[o], other.prefix_[o]);
+  if (!exceptions_.empty() || !other.exceptions_.empty()) {
+    Ranges all(exceptions_.size() + other.exceptions_.size());
+    std::ranges::merge(exceptions_, other.exceptions_, all.begin());
+    exceptions_.clear();
+    for (const NameRange& range : all) append(range);
+  }
+  count();
+}
+
+// Behind all ranges so far, or touching the last of them.
+void GradientSet::append(NameRange range) {
+  std::uint32_t& prefix = prefix_[index(range.origin)];
+  if (range.first <= prefix) {
+    prefix = std::max(prefix, range.last);
     return;
   }
-  for (std::size_t o = 0; o < other.prefix_.size(); ++o)
-    if (other.prefix_[o] > prefix(worker_id(o))) insert_range({worker_id(o), 0, other.prefix_[o]});
-  for (const NameRange& range : other.exceptions_) insert_range(range);
+  NameRange* const last = exceptions_.empty() ? nullptr : &exceptions_.back();
+  if (last && last->origin == range.origin && range.first <= last->last)
+    last->last = std::max(last->last, range.last);
+  else
+    exceptions_.push_back(range);
 }
 
 bool GradientSet::contains(GradientName name) const {

@@ -92,6 +92,7 @@ class GradientSet {
   static Ranges::const_iterator at_or_behind(const Ranges& ranges, GradientName name);
   void count();
   bool insert_out_of_order(GradientName name);
+  void append(NameRange range);
   template <typename Visit>
   void visit_missing(NameRange range, const GradientSet& other, Visit&& visit) const;
 

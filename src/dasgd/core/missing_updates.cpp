@@ -20,11 +20,13 @@ MissingUpdates::MissingUpdates(WorkerId self, std::size_t workers)
 }
 
 void MissingUpdates::forget() {
+  windows_at_.reset();
   peers_.assign(workers_, {});
   first_arrival_ = longest_benefit_of_doubt / 2;
 }
 
 void MissingUpdates::applied(const GradientFacts& gradient, std::uint64_t own_updates) {
+  windows_at_.reset();
   const auto own = static_cast<double>(own_updates);
   const auto known = static_cast<double>(gradient.compute_set.size_of(self_));
   const double lag = std::max(0.0, own - known);
@@ -62,46 +64,49 @@ bool MissingUpdates::is_gone(const Peer& peer, double own) {
   return own - peer.last > intervals_until_gone * std::max(1.0, interval);
 }
 
-template <typename Visit>
-void MissingUpdates::for_each_window(std::uint64_t own, Visit&& visit) const {
-  for (std::size_t j = 0; j < peers_.size(); ++j)
-    if (j != index(self_)) visit(window(peers_[j], static_cast<double>(own)));
+const std::vector<MissingUpdates::Window>& MissingUpdates::windows(std::uint64_t own) const {
+  if (windows_at_ == own) return windows_;
+  windows_.clear();
+  for (std::size_t j = 0; j < peers_.size(); ++j) {
+    if (j == index(self_)) continue;
+    const Window missing = window(peers_[j], static_cast<double>(own));
+    if (missing.rho > 0) windows_.push_back(missing);
+  }
+  windows_at_ = own;
+  return windows_;
 }
 
 double MissingUpdates::weight(double age, double length, std::uint64_t own) const {
   double sum = 0;
-  for_each_window(own, [&](Window missing) {
-    sum += missing.rho * std::clamp(missing.length - age, 0.0, length);
-  });
+  for (const Window& missing : windows(own))
+    if (missing.length > age) sum += missing.rho * std::min(missing.length - age, length);
   return sum / length;
 }
 
 double MissingUpdates::oldest(std::uint64_t own) const {
   double most = 0;
-  for_each_window(own, [&](Window missing) { most = std::max(most, missing.length); });
+  for (const Window& missing : windows(own)) most = std::max(most, missing.length);
   return most;
 }
 
 double MissingUpdates::delayed(std::uint64_t own) const {
   double sum = 0;
-  for_each_window(own, [&](Window missing) { sum += missing.rho * missing.length; });
+  for (const Window& missing : windows(own)) sum += missing.rho * missing.length;
   return sum;
 }
 
 double MissingUpdates::mean_window(std::uint64_t own) const {
   double sum = 0, rates = 0;
-  for_each_window(own, [&](Window missing) {
+  for (const Window& missing : windows(own)) {
     sum += missing.rho * missing.length;
     rates += missing.rho;
-  });
+  }
   return rates > 0 ? sum / rates : 0;
 }
 
 double MissingUpdates::expected(std::uint64_t own) const {
   double sum = 0;
-  for_each_window(own, [&](Window missing) {
-    if (missing.rho > 0) sum += missing.rho * missing.length + 0.5;
-  });
+  for (const Window& missing : windows(own)) sum += missing.rho * missing.length + 0.5;
   return sum;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dasgd/core/gradient.hpp"
@@ -62,13 +63,16 @@ class MissingUpdates {
   };
   Window window(const Peer& peer, double own) const;
   static bool is_gone(const Peer& peer, double own);
-  template <typename Visit>
-  void for_each_window(std::uint64_t own, Visit&& visit) const;
+  const std::vector<Window>& windows(std::uint64_t own) const;
 
   const WorkerId self_;
   const std::size_t workers_;
   std::vector<Peer> peers_;  // by origin
   double first_arrival_;     // of anybody, in own updates
+  // Of the peers that have one, in their order; between two gradients they are asked for many
+  // times.
+  mutable std::vector<Window> windows_;
+  mutable std::optional<std::uint64_t> windows_at_;  // that many own updates
   std::uint64_t concurrent_pairs_ = 0;
 };
 

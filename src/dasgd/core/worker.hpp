@@ -158,7 +158,7 @@ class Worker {
     const std::uint64_t t_before = t();
     if (const Bundle* bundle = received_.bundle.get()) {
       replica_->apply(*bundle);  // line 8
-      for (const GradientFacts& g : bundle->facts()) facts_.push_back(&g);
+      bundle->for_each([this](const GradientFacts& g) { facts_.push_back(&g); });
     } else {
       replica_->apply(received_.gradients);
       for (const GradientPtr& g : received_.gradients) facts_.push_back(g.get());

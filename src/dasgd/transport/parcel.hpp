@@ -19,9 +19,7 @@ struct Parcel {
   explicit operator bool() const { return gradient || bundle; }
   /// How many gradients are in it.
   std::size_t size() const { return bundle ? bundle->size() : gradient ? 1 : 0; }
-  GradientName first_name() const {
-    return gradient ? gradient->name : bundle->facts().front().name;
-  }
+  GradientName first_name() const { return gradient ? gradient->name : bundle->first_name(); }
   /// The numbers of the gradient or the sums of the bundle.
   std::span<const std::byte> numbers() const {
     if (gradient) return gradient->update.bytes();
@@ -34,9 +32,7 @@ struct Parcel {
   }
   /// Of what is known of its gradients.
   std::size_t facts_bytes() const {
-    std::size_t bytes = 0;
-    for_each([&](const GradientFacts& g) { bytes += g.facts_bytes(); });
-    return bytes;
+    return bundle ? bundle->facts_bytes() : gradient ? gradient->facts_bytes() : 0;
   }
   /// Whether its numbers are there: whoever asks for them before that waits for a device.
   bool ready() const { return !gradient || gradient->update.ready(); }
@@ -44,8 +40,7 @@ struct Parcel {
   template <typename Visit>
   void for_each(Visit&& visit) const {
     if (gradient) visit(static_cast<const GradientFacts&>(*gradient));
-    if (bundle)
-      for (const GradientFacts& facts : bundle->facts()) visit(facts);
+    if (bundle) bundle->for_each(visit);
   }
 
   GradientPtr gradient;

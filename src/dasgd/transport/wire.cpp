@@ -183,7 +183,7 @@ Bytes encode_header(const Bundle& bundle, std::optional<std::uint64_t> packed_by
   out.number<std::uint64_t>(bundle.size_in_bytes());
   out.number<std::uint64_t>(packed_bytes.value_or(bundle.size_in_bytes()));
   out.number<std::uint64_t>(bundle.size());
-  for (const GradientFacts& g : bundle.facts()) write(out, g);
+  bundle.for_each([&](const GradientFacts& g) { write(out, g); });
   return end(std::move(out));
 }
 

@@ -20,15 +20,8 @@ namespace {
 
 constexpr double Mbit = 1e6 / 8;
 
-std::vector<std::string> all_ways() {
-  std::vector<std::string> settings;
-  for (const char* relay : {"mesh", "tree:4"})
-    for (const char* message : {"full", "int8", "int4"})
-      settings.push_back(Exchange{relay, message}.way());
-  for (const char* rival : {"minibatch", "local-sgd", "diloco:adam=0", "sparseloco:adam=0"})
-    settings.emplace_back(rival);
-  return settings;
-}
+const std::vector<std::string> rivals{"minibatch", "local-sgd", "diloco:adam=0",
+                                      "sparseloco:adam=0"};
 
 struct Task {
   NetworkCase network;
@@ -46,7 +39,7 @@ std::vector<Task> tasks_of(const NetworkStudy& study) {
                                     .numbers = numbers,
                                     .card = card,
                                     .compute = TimeModel::constant(study.compute)};
-          for (const std::string& way : all_ways()) tasks.push_back({network, way, &part});
+          for (const std::string& way : part.ways) tasks.push_back({network, way, &part});
         }
   return tasks;
 }
@@ -150,6 +143,15 @@ std::string short_name(const std::string& way) {
   return "dasgd, " + value_of("relay", "mesh") + ", " + value_of("message", "full");
 }
 
+std::vector<std::string> NetworkStudy::all_ways() {
+  std::vector<std::string> settings;
+  for (const char* relay : {"mesh", "tree:4"})
+    for (const char* message : {"full", "int8", "int4"})
+      settings.push_back(Exchange{relay, message}.way());
+  settings.insert(settings.end(), rivals.begin(), rivals.end());
+  return settings;
+}
+
 NetworkStudy NetworkStudy::quick() {
   const std::vector<double> cards{100 * Mbit, 1000 * Mbit, 10'000 * Mbit};
   NetworkStudy study;
@@ -176,6 +178,15 @@ NetworkStudy NetworkStudy::full() {
        {.applications = 4e6, .gradients = 300, .steps = 1, .further = 2},
        0.35},
   };
+  // A run is a minute or two: steps of DASGD are tried only near those that were found by hand.
+  const std::vector<std::string> trees{Exchange{"tree:4", "int8"}.way(),
+                                       Exchange{"tree:4", "int4"}.way()};
+  const NetworkEffort near{.applications = 3.7e8, .gradients = 300, .steps = 1, .further = 0},
+      wide{.applications = 3.7e8, .gradients = 300, .steps = 3, .further = 3};
+  for (const auto& [card, middle] : {std::pair(1000 * Mbit, 0.1), std::pair(10'000 * Mbit, 1.0)}) {
+    study.parts.push_back({{1000}, {25e6}, {card}, near, middle, trees});
+    study.parts.push_back({{1000}, {25e6}, {card}, wide, 0.5, rivals});
+  }
   study.rate_workers = {4, 8, 16, 32, 64};
   return study;
 }

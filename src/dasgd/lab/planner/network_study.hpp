@@ -12,12 +12,15 @@
 namespace dasgd {
 
 struct NetworkStudy {
+  /// DASGD over a mesh and a tree with messages of all formats, and its rivals.
+  static std::vector<std::string> all_ways();
   struct Part {
     std::vector<std::size_t> workers;
     std::vector<double> numbers;  ///< d
     std::vector<double> cards;    ///< bytes per second
     NetworkEffort effort;
     double middle = 0.5;  ///< of the steps that are tried, times the number of workers
+    std::vector<std::string> ways = all_ways();
   };
   std::vector<Part> parts;
   std::vector<std::size_t> rate_workers{4, 16, 64};
@@ -28,7 +31,7 @@ struct NetworkStudy {
 
   /// Less than half a minute on one core.
   static NetworkStudy quick();
-  /// To 256 workers: about half an hour of one core.
+  /// To 256 workers, and 1,000 with one model: about 40 minutes of one core.
   static NetworkStudy full();
 };
 
