@@ -1,7 +1,6 @@
 #include "python_peer.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 
 #include "arguments.hpp"
 #include "dasgd/base/digest.hpp"
+#include "dasgd/base/print_at_once.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"
 #include "dasgd/members/train_member.hpp"
@@ -168,7 +168,7 @@ members::MemberOptions PythonPeer::member_options(std::span<const float> start, 
                                                   const std::stop_token& stop) {
   members::MemberOptions member = members::member_options(*launched_, stop);
   member.facts = fact_of(start);
-  member.say = [](const std::string& line) { std::fprintf(stderr, "dasgd: %s\n", line.c_str()); };
+  member.say = [](const std::string& line) { print_at_once("dasgd: " + line + "\n"); };
   if (launched_->begins) return member;
   before_ = {};
   if (const auto run = members::ask_settings(member, members::join_limit, stop)) {

@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
+#include "dasgd/base/print_at_once.hpp"
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
@@ -75,8 +76,8 @@ void Ranks::leave(std::optional<std::chrono::seconds> patience) {
           std::condition_variable_any never;
           never.wait_for(lock, left, limit, [] { return false; });
           if (left.stop_requested()) return;
-          std::fprintf(stderr, "dasgd: rank %zu has failed and others wait for it; the job ends\n",
-                       rank);
+          print_at_once("dasgd: rank " + std::to_string(rank) +
+                        " has failed and others wait for it; the job ends\n");
           std::_Exit(1);
         });
   const std::string word(1, gone);
@@ -118,7 +119,7 @@ std::optional<TrainResult<float>> Ranks::train(const Objective<float>& objective
   RankOptions rank_options{.silence = how.silence, .trace = how.trace, .watch = how.watch};
   rank_options.values = how.values;
   rank_options.fatal = [rank = rank()](const std::string& why) {
-    std::fprintf(stderr, "dasgd: rank %zu: %s; the job ends\n", rank, why.c_str());
+    print_at_once("dasgd: rank " + std::to_string(rank) + ": " + why + "; the job ends\n");
   };
   return train_ranks<float>(job_->session.world(), objective, options, rank_options, callbacks);
 }

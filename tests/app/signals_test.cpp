@@ -96,6 +96,23 @@ TEST_F(App, AStopThatDoesNotEndIsLeftAfterItsLimit) {
   EXPECT_THAT(outcome.err, HasSubstr("dasgd: the stop took too long; "));
 }
 
+TEST_F(App, AStandardErrorThatTakesNothingKeepsNothingFromStopping) {
+  const FullPipe pipe(directory.file("pipe"));
+  for (const bool is_asked : {true, false}) {  // else by --max-time, once a line of progress is due
+    const Process process(command(std::string("train --model quadratic --lr 1e-5 --out ") + out() +
+                                  (is_asked ? " --max-time 10min" : " --max-time 3s") + " 2>" +
+                                  pipe.path()));
+    if (is_asked) {
+      ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+      process.signal(SIGTERM);
+    }
+    ASSERT_TRUE(eventually([&] { return process.has_ended(); })) << is_asked;
+    EXPECT_EQ(process.wait().status, is_asked ? 130 : 0);
+    EXPECT_EQ(summary()["stop_reason"], is_asked ? "interrupted" : "max-time");
+    fs::remove_all(out());
+  }
+}
+
 TEST_F(App, WhatNohupIgnoresStaysIgnored) {
   const Process process("nohup " + command("train --model quadratic --lr 1e-5 --max-time 10min "
                                            "--quiet --trace --out " +

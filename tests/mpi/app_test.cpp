@@ -280,6 +280,13 @@ TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
   EXPECT_TRUE(eventually([&] { return process_of(0) == 0 && process_of(3) == 0; }));
 }
 
+TEST_F(MpiApp, ARankThatCannotBeginEndsTheJob) {
+  const Outcome outcome = shell("timeout 100 " DASGD_MPIRUN " -n 3 " DASGD_FAILING_RANK);
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.status, 124) << "it hung";
+  EXPECT_THAT(outcome.err, HasSubstr("rank 2: no device is left"));
+}
+
 // What a launcher does not notice: the rank is there, but says nothing.
 TEST_F(MpiApp, ARankThatFallsSilentIsNamedAndEndsTheJob) {
   const Process process("timeout 100 " + command(3, endless("--rank-timeout 6s")));

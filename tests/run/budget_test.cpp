@@ -36,6 +36,12 @@ TEST(Budget, TheLastClaimIsTheOneThatReachesIt) {
   EXPECT_EQ(notified, 1);
 }
 
+TEST(Budget, MorePassesThanCanBeCountedAreNeverUsedUp) {
+  SharedBudget budget({.workers = 1, .batch = 8, .epochs = 1e300}, 20);
+  EXPECT_FALSE(budget.is_used_up());
+  EXPECT_TRUE(budget.claim(8));
+}
+
 TEST(Budget, WhatOthersHaveDoneCounts) {
   SharedBudget budget({.workers = 2, .total_gradients = 3}, 20);
   budget.hear(5);

@@ -1,7 +1,11 @@
 #include "dasgd/runtime/peer.hpp"
 
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <gtest/gtest.h>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "dasgd/core/error.hpp"
@@ -95,6 +99,26 @@ TEST(Peer, EndsAsByABudgetWhenItIsAsked) {
   EXPECT_EQ(result->summary.stop_reason, StopReason::asked);
 }
 
+TEST(Peer, IsStoppedByTheTokenOfItsOptions) {
+  const Quadratic f = Quadratic::random(1);
+  std::stop_source stop;
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005, .stop = stop.get_token()});
+  EXPECT_EQ(steps(peer, f, 3), 3u);
+  stop.request_stop();
+  EXPECT_EQ(steps(peer, f, 3), 0u);
+  EXPECT_EQ(peer.finish()->summary.stop_reason, StopReason::interrupted);
+}
+
+TEST(Peer, TheGradientThatWasGivenCountsHoweverSoonTheEndComes) {
+  const Quadratic f = Quadratic::random(1);
+  std::vector<double> gradient(f.dimension());
+  for (std::uint64_t k = 1; k <= 50; ++k) {  // whether the worker has seen it by then is chance
+    Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+    peer.give(gradient, 0);
+    EXPECT_EQ(peer.finish()->summary.gradients, 1u);
+  }
+}
+
 TEST(Peer, ShowsTheModelThatWorkersShareWhateverStandsInItsOwn) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
@@ -133,6 +157,32 @@ TEST(Peer, ThatIsLeftEndsCleanly) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
   steps(peer, f, 3);
+}
+
+TEST(Peer, SeveralThreadsMayCloseItBesideItsEnd) {
+  const Quadratic f = Quadratic::random(1);
+  const auto begun = std::make_shared<std::atomic<int>>(0);
+  const auto ends_when_all_wait = [begun](const Objective<double>& f, const TrainOptions& options) {
+    auto result = Peer<double>::alone()(f, options);
+    while (*begun < 3) std::this_thread::yield();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    return result;
+  };
+  const auto peer = std::make_shared<Peer<double>>(
+      f.start(), TrainOptions{.workers = 1, .eta = 0.005}, 1, ends_when_all_wait);
+  std::vector<std::future<void>> ended;
+  for (int k = 0; k < 3; ++k) {
+    std::packaged_task<void()> end([peer, begun, k] {
+      ++*begun;
+      k == 0 ? static_cast<void>(peer->finish()) : peer->close();
+    });
+    ended.push_back(end.get_future());
+    std::thread(std::move(end)).detach();  // a test that fails does not wait for it
+  }
+  for (std::future<void>& end : ended) {
+    ASSERT_EQ(end.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+    EXPECT_NO_THROW(end.get());
+  }
 }
 
 TEST(Peer, ReportsADivergenceAtItsEnd) {

@@ -11,6 +11,7 @@
 #include "commands/train_run.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/parse_json.hpp"
+#include "dasgd/base/print_at_once.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"
@@ -177,7 +178,7 @@ int join_command(const JoinRequest& given) {
   take_token(asking, request.elastic.token_file);
   asking.contacts = contacts;
   if (!request.output.quiet)
-    asking.say = [](const std::string& line) { print_note("dasgd: {}\n", line); };
+    asking.say = [](const std::string& line) { print_at_once("dasgd: " + line + "\n"); };
   const auto answer = members::ask_settings(asking, members::join_limit, trying->token());
   if (!answer) return interrupted;
   const elastic::Welcome& welcome = *answer;

@@ -33,7 +33,7 @@ class TrainRun {
     if (config.watch.port) {
       watch_.emplace(
           config_, [this] { stop_.request_stop(); },
-          [](const std::string& line) { print_note("dasgd: {}\n", line); });
+          [this](const std::string& line) { status_.say("dasgd: " + line); });
       if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
     }
     const std::stop_callback forward(signals.token(), [this] { stop_.request_stop(); });

@@ -1,16 +1,15 @@
 #include <algorithm>
-#include <cstdio>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <utility>
 
+#include "dasgd/base/print_at_once.hpp"
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/lab/ranks/perform_ranks.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "ranks/ranks.hpp"
-#include "terminal/output.hpp"
 
 namespace dasgd::app {
 
@@ -27,8 +26,7 @@ std::string place(std::size_t rank) {
 }
 
 void report_end(const std::string& here, const std::string& why) {
-  print_note("dasgd: {}: {}; the job ends\n", here, config::with_options(why));
-  std::fflush(stderr);
+  print_at_once(fmt::format("dasgd: {}: {}; the job ends\n", here, config::with_options(why)));
 }
 
 RankOptions rank_options(const std::string& here, const Config& config) {
@@ -41,9 +39,11 @@ RankOptions rank_options(const std::string& here, const Config& config) {
       .checkpoints = config.run.checkpoint.every.count() > 0};
   options.fatal = [here](const std::string& why) { report_end(here, why); };
   if (!config.output.quiet)
-    options.note = [](const std::string& line) { print_note("{}\n", line); };
+    options.note = [](const std::string& line) { print_at_once(line + "\n"); };
   if (config.ranks.log)
-    options.log = [here](const std::string& line) { print_note("dasgd: {} {}\n", here, line); };
+    options.log = [here](const std::string& line) {
+      print_at_once(fmt::format("dasgd: {} {}\n", here, line));
+    };
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "dasgd/base/print_at_once.hpp"
 #include "terminal/exit_status.hpp"
 
 namespace dasgd::app {
@@ -26,8 +27,20 @@ sigset_t stop_signals() {
   return set;
 }
 
-void say(std::string_view text) {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+std::string_view message_of(SignalStop::Kind kind) {
+  switch (kind) {
+    case SignalStop::Kind::sweep:
+      return "\nstopping: finished runs are kept; the same command continues from here\n";
+    case SignalStop::Kind::launch:
+      return "\nstopping: waiting for the workers; press Ctrl-C again to quit at once\n";
+    case SignalStop::Kind::alone:
+    case SignalStop::Kind::rank:
+      return "\nstopping: finishing what has begun; press Ctrl-C again to quit at once\n";
+    case SignalStop::Kind::quiet_rank:
+    case SignalStop::Kind::silent:
+      return "";
+  }
+  return "";
 }
 
 using Clock = std::chrono::steady_clock;
@@ -62,13 +75,8 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   while (sigwait(&set, &signal) != 0) {
   }
   if (end.stop_requested()) return;
-  if (kind == SignalStop::Kind::sweep)
-    say("\nstopping: finished runs are kept; the same command continues from here\n");
-  else if (kind == SignalStop::Kind::launch)
-    say("\nstopping: waiting for the workers; press Ctrl-C again to quit at once\n");
-  else if (kind == SignalStop::Kind::alone || kind == SignalStop::Kind::rank)
-    say("\nstopping: finishing what has begun; press Ctrl-C again to quit at once\n");
   run.request_stop();
+  print_at_once(message_of(kind));
   const auto since = Clock::now();
   // What has come, whenever this thread gets to see it, is one wish with the signal before.
   while (!end.stop_requested() && next_signal(set, since + std::min(one_wish, limit)) != 0) {
@@ -77,7 +85,8 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   const bool once_more = next_signal(set, since + limit) != 0;
   if (end.stop_requested()) return;
   if (!once_more)
-    say("dasgd: the stop took too long; written files are kept, and --resume continues a run with "
+    print_at_once(
+        "dasgd: the stop took too long; written files are kept, and --resume continues a run with "
         "checkpoints\n");
   ::_exit(interrupted);
 }

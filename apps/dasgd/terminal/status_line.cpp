@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "dasgd/base/print_at_once.hpp"
 #include "dasgd/base/units.hpp"
 
 namespace dasgd::app {
@@ -60,19 +60,18 @@ template std::string StatusLine::describe(const Progress<double>&);
 void StatusLine::print(const std::string& line, double seconds) {
   const std::lock_guard lock(mutex_);
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", line.substr(0, terminal_width() - 1).c_str());
-    std::fflush(stderr);
+    print_at_once("\r\033[K" + line.substr(0, terminal_width() - 1));
     shown_ = true;
   } else if (seconds >= next_plain_) {
     next_plain_ = seconds + 5;
-    std::fprintf(stderr, "%s\n", line.c_str());
+    print_at_once(line + "\n");
   }
 }
 
 void StatusLine::say(const std::string& line) {
   const std::lock_guard lock(mutex_);
   remove();
-  std::fprintf(stderr, "%s\n", line.c_str());
+  print_at_once(line + "\n");
 }
 
 void StatusLine::clear() {
@@ -82,8 +81,7 @@ void StatusLine::clear() {
 
 void StatusLine::remove() {
   if (!shown_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
+  print_at_once("\r\033[K");
   shown_ = false;
 }
 

@@ -13,6 +13,7 @@ std::string progress_bar(double done);
 std::string show_clock(double seconds);
 
 /// On a terminal one line that is rewritten in place; elsewhere a plain line every few seconds.
+/// Standard error that takes nothing holds nobody up.
 class StatusLine {
  public:
   explicit StatusLine(bool quiet);

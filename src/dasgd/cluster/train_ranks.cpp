@@ -31,6 +31,12 @@ std::string text_of(std::exception_ptr failure) {
   }
 }
 
+[[noreturn]] void end_job(mpi::Communicator& ranks, const RankOptions& options,
+                          const std::string& why) {
+  if (options.fatal) options.fatal(why);
+  ranks.abort(1);
+}
+
 /// One rank's part of a run.
 template <typename Real>
 class RankRun {
@@ -56,17 +62,7 @@ class RankRun {
   RankRun(const RankRun&) = delete;
   RankRun& operator=(const RankRun&) = delete;
 
-  // A rank that cannot go on would leave the others waiting: it ends the job.
   std::optional<TrainResult<Real>> run(const std::vector<Callback<Real>>& callbacks) {
-    try {
-      return work(callbacks);
-    } catch (const std::exception& error) {
-      end_job(error.what());
-    }
-  }
-
- private:
-  std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
     const auto send_to_first = [this](const Message& m) { rank_control_.send_to_first(m); };
     RemoteTrace trace(mesh_.layout(), send_to_first, rank_control_.trace_window());
@@ -112,6 +108,7 @@ class RankRun {
     });
   }
 
+ private:
   bool chooses_message() const { return options_.message == MessageFormat::automatic; }
 
   // Whose samples have ended cannot give values any more: the run ends before its caller can.
@@ -183,10 +180,7 @@ class RankRun {
     if (rank_options_.log) rank_options_.log(line);
   }
 
-  [[noreturn]] void end_job(const std::string& why) {
-    if (rank_options_.fatal) rank_options_.fatal(why);
-    ranks_.abort(1);
-  }
+  [[noreturn]] void end_job(const std::string& why) { dasgd::end_job(ranks_, rank_options_, why); }
 
   // On the thread that asks for the stop.
   void on_stop() {
@@ -268,7 +262,13 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                  ranks.size()));
   if (options.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
-  return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);
+  std::optional<RankRun<Real>> run;  // its end waits for the others
+  try {
+    run.emplace(ranks, objective, options, rank_options);
+    return run->run(callbacks);
+  } catch (const std::exception& error) {  // the others would wait for this rank
+    end_job(ranks, rank_options, error.what());
+  }
 }
 
 template std::optional<TrainResult<float>> train_ranks(mpi::Communicator&, const Objective<float>&,

@@ -40,8 +40,9 @@ Budget shared_budget(const TrainOptions& options, std::size_t samples) {
   const bool open = !has_budget(options) && !ends_without_budget(options) && !options.make_samples;
   if (open && counts_passes(options, samples)) epochs = 1;
   Budget budget{options.total_gradients, std::nullopt};
-  if (epochs)
-    budget.samples = static_cast<std::uint64_t>(std::ceil(*epochs * static_cast<double>(samples)));
+  if (!epochs) return budget;
+  const double all = std::ceil(*epochs * static_cast<double>(samples));
+  if (all < 0x1p64) budget.samples = static_cast<std::uint64_t>(all);  // else it is never used up
   return budget;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "dasgd/core/error.hpp"
 
@@ -84,7 +85,7 @@ Draw Handover<Real>::draw() {
   turn_ = Turn::caller;
   turn_changed_.notify_all();
   turn_changed_.wait(lock, [this] { return turn_ != Turn::caller; });
-  if (no_more_) return Draw::no_more();
+  if (!std::exchange(given_, false)) return Draw::no_more();
   Draw draw = Draw::batch(rows_);
   draw.under_way = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
   return draw;
@@ -130,6 +131,7 @@ void Handover<Real>::give(std::span<const Real> gradient, double loss,
   rows_.resize(samples.value_or(batch_));
   gradient_ = gradient;
   loss_ = loss;
+  given_ = true;
   turn_ = Turn::worker;
   turn_changed_.notify_all();
 }

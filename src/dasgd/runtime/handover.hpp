@@ -78,6 +78,7 @@ class Handover final : public Objective<Real> {
   mutable std::mutex mutex_;  // guards the next
   std::condition_variable turn_changed_;
   Turn turn_ = Turn::worker;
+  bool given_ = false;  // a gradient that the worker has not taken yet
   bool no_more_ = false;
 
   // Of whose turn it is.

@@ -10,13 +10,13 @@ namespace dasgd {
 template <typename Real>
 Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size_t batch,
                  Engine engine)
-    : handover_(std::move(start), batch), options_(options) {
+    : handover_(std::move(start), batch),
+      options_(options),
+      stop_given_(options.stop, [this] { stop_.request_stop(); }) {
   options_.make_samples = [this](WorkerId, std::uint64_t) { return handover_.make_samples(); };
   options_.evaluation.every = {};
   options_.stop = stop_.get_token();
   options_.applied = &applied_;
-  // A thread that waits for the run to begin may lose patience.
-  const std::stop_callback given(options.stop, [this] { stop_.request_stop(); });
   thread_ = std::jthread([this, engine = std::move(engine)] {
     try {
       result_ = engine(handover_, options_);
@@ -41,6 +41,12 @@ template <typename Real>
 void Peer<Real>::close() {
   stop_.request_stop();
   handover_.give_no_more();
+  wait_for_end();
+}
+
+template <typename Real>
+void Peer<Real>::wait_for_end() {
+  const std::lock_guard lock(joining_);
   if (thread_.joinable()) thread_.join();
 }
 
@@ -75,7 +81,7 @@ void Peer<Real>::require_no_divergence() const {
 template <typename Real>
 std::optional<TrainResult<Real>> Peer<Real>::finish() {
   handover_.give_no_more();
-  if (thread_.joinable()) thread_.join();
+  wait_for_end();
   if (failure_) std::rethrow_exception(failure_);
   return std::move(result_);
 }

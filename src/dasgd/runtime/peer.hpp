@@ -4,8 +4,10 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -73,19 +75,23 @@ class Peer {
 
   /// Ends the run as a signal would, here and elsewhere. Any thread.
   void request_stop() { stop_.request_stop(); }
-  /// That, and waits for the end; `finish` reports what failed.
+  /// That, and waits for the end; `finish` reports what failed. Any thread, also beside `finish`.
   void close();
 
   /// One worker, this one: refuses options with another number of workers.
   static Engine alone();
 
  private:
+  void wait_for_end();
+
   Handover<Real> handover_;
   TrainOptions options_;
   std::stop_source stop_;
+  std::stop_callback<std::function<void()>> stop_given_;
   Applied applied_;
   std::optional<TrainResult<Real>> result_;
   std::exception_ptr failure_;
+  std::mutex joining_;   // who waits for the thread
   std::jthread thread_;  // last: it uses all above
 };
 

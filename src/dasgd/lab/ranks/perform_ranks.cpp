@@ -1,5 +1,7 @@
 #include "dasgd/lab/ranks/perform_ranks.hpp"
 
+#include <exception>
+#include <optional>
 #include <thread>
 
 #include "dasgd/lab/ranks/rank_transport.hpp"
@@ -17,17 +19,25 @@ PlayResult perform_ranks(mpi::Communicator& ranks, const Objective<Real>& object
   require_real_links(world);
   auto participants = rival.kind.make(setup_of(objective, graph, options.eta, rival.numbers));
   const bool sums = rival.kind.all_reduces && participants.size() == options.workers;
-  RankTransport<Real> rival_transport(ranks, options.workers, sums, fatal);
-  ranks.barrier();  // all begin together
-  RealArena<Real> arena(objective, participants, options, world, how, observer, &rival_transport);
-  const std::jthread mail([&] {
-    try {
-      rival_transport.run(arena);
-    } catch (...) {
-      rival_transport.abandon(std::current_exception());
-    }
-  });
-  return arena.run();
+  std::optional<RankTransport<Real>> rival_transport;  // these outlive a failure
+  std::optional<RealArena<Real>> arena;
+  std::jthread mail;
+  try {
+    rival_transport.emplace(ranks, options.workers, sums, fatal);
+    ranks.barrier();  // all begin together
+    arena.emplace(objective, participants, options, world, how, observer, &*rival_transport);
+    mail = std::jthread([&] {
+      try {
+        rival_transport->run(*arena);
+      } catch (...) {
+        rival_transport->abandon(std::current_exception());
+      }
+    });
+    return arena->run();
+  } catch (const std::exception& error) {  // the others would wait for this rank
+    fatal(error.what());
+    ranks.abort(1);
+  }
 }
 
 #define DASGD_PERFORM(Real)                                                                       \
