@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy
 
 from . import _core, loggers
-from ._arrays import is_arrays, to_arrays
+from ._arrays import is_arrays, is_rows, to_arrays
 from ._core import DivergenceError, InputError
 from ._comparison import Comparison
 from ._notebook import notebook_launch
@@ -113,7 +113,8 @@ def train(
 
     def on_progress(now: Dict[str, Any]) -> bool:
         bar.show(now)
-        return all([one(now) is not False for one in callbacks])  # all are called
+        answers = [one(now) for one in callbacks]  # all are called
+        return not any(isinstance(answer, (bool, numpy.bool_)) and not answer for answer in answers)
 
     listens = bar.wanted or bool(callbacks)
     try:
@@ -172,8 +173,8 @@ def predict(model: Union[Run, Path], data: Any) -> Predictions:
     """Asks the model of a run, or a TorchScript file, about raw samples: an array, or data as ``dasgd predict``
     reads it. What was done to the training data is done to these as well: rows that ``missing="drop"`` leaves out have
     no answer."""
-    name = model.run_dir if isinstance(model, Run) else _text(model)
-    asked = to_arrays("data", data) if is_arrays(data) else _text(data)
+    name = _place(model)
+    asked = to_arrays("data", (data, None) if is_rows(data) else data) if is_arrays(data) else _text(data)
     classes, answers, probabilities = _core.predict(name, asked)
     if not classes:
         return Predictions(numpy.asarray(answers), None, [])
@@ -193,17 +194,21 @@ def _whole_type_of_labels(model: str) -> Optional["numpy.dtype[Any]"]:
     return numpy.dtype(found[1]) if found else None
 
 
-def check(path: Path, *, eta: Optional[float] = None, L: Optional[float] = None) -> Dict[str, Any]:
-    """Audits a trace, or the directory of a run with one, as ``dasgd check --json``."""
-    return json.loads(_core.check(_text(path), eta, L))
+def check(path: Union[Run, Path], *, eta: Optional[float] = None, L: Optional[float] = None) -> Dict[str, Any]:
+    """Audits a trace, or a run with one or its directory, as ``dasgd check --json``."""
+    return json.loads(_core.check(_place(path), eta, L))
 
 
-def report(*runs: Path, out: Optional[Path] = None) -> str:
+def report(*runs: Union[Run, Path], out: Optional[Path] = None) -> str:
     """Writes one page that shows these runs, and returns where it is."""
     if not runs:
-        raise InputError("report needs the directory of at least one run")
-    paths = [_text(run) for run in runs]
+        raise InputError("report needs at least one run, or its directory")
+    paths = [_place(run) for run in runs]
     return _core.report(paths, _text(out) if out is not None else paths[0])
+
+
+def _place(run: Union[Run, Path]) -> str:
+    return run.run_dir if isinstance(run, Run) else _text(run)
 
 
 def _text(path: Path) -> str:

@@ -11,12 +11,22 @@ import numpy
 from . import _core
 from ._core import InputError
 
-__all__ = ["is_arrays", "to_arrays"]
+__all__ = ["is_arrays", "is_rows", "to_arrays"]
 
 
 def is_arrays(value: Any) -> bool:
     """Whether data is in memory rather than the name of some."""
     return value is not None and not isinstance(value, (str, bytes, os.PathLike, numbers.Real))
+
+
+def is_rows(value: Any) -> bool:
+    """Whether a list is one of rows, not [X, y]."""
+    if not isinstance(value, list):
+        return False
+    try:
+        return len(value) != 2 or numpy.ndim(value[0]) == numpy.ndim(value[1])
+    except ValueError:  # rows of different lengths inside
+        return False
 
 
 def to_arrays(keyword: str, value: Any) -> "_core.Arrays":
@@ -38,6 +48,9 @@ def to_arrays(keyword: str, value: Any) -> "_core.Arrays":
 def _readable(name: str, value: Any) -> numpy.ndarray:
     if hasattr(value, "detach"):  # a tensor that takes part in gradients
         value = value.detach()
+    if numpy.ma.is_masked(value):
+        what = name.split()[-1]
+        raise InputError(f"{name} has masked values, and arrays carry no mask: give {what}.filled(...), or leave these rows out")
     try:
         array = numpy.asarray(value)
     except (TypeError, ValueError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 import torch
 from torch.utils.data import DataLoader, IterableDataset, Sampler
@@ -26,8 +26,14 @@ class OwnOrder(Sampler):
         self._peer = peer
         self._samples = samples
         self._endless = endless
-        self._pass = 0
+        self._pass = self._skip = 0
         self._seed = peer.seed  # of this worker, also after the peer has finished
+        self.place: Dict[str, int] = {"seed": self._seed, "drawn": 0}  # where a loader is
+
+    def go_on(self, place: Dict[str, int]) -> None:
+        self.place = dict(place)
+        self._seed = place["seed"]
+        self._pass, self._skip = divmod(place["drawn"], self._samples)
 
     def set_epoch(self, epoch: int) -> None:
         """As DistributedSampler has it; without it every pass has another order as well."""
@@ -40,7 +46,8 @@ class OwnOrder(Sampler):
         while True:
             order = torch.Generator().manual_seed(self._seed + 0x9E3779B97F4A7C15 * self._pass & 0x7FFFFFFFFFFFFFFF)
             self._pass += 1
-            for row in torch.randperm(self._samples, generator=order).tolist():
+            skip, self._skip = self._skip, 0
+            for row in torch.randperm(self._samples, generator=order).tolist()[skip:]:
                 if not self._peer.goes_on:
                     return
                 yield row
@@ -52,14 +59,15 @@ class SharedLoader:
     """Batches of all data until all workers together have made `epochs` passes over it. One loop over it is all of that, or,
     `by_pass` and without `epochs`, until they have made another pass."""
 
-    def __init__(self, peer: "Peer", batches: DataLoader, samples: int, epochs: Optional[float], by_pass: bool) -> None:
+    def __init__(self, peer: "Peer", batches: DataLoader, order: OwnOrder, epochs: Optional[float], by_pass: bool) -> None:
         self.dataset = batches.dataset
         self.batch_size = batches.batch_size
         self.epochs = epochs
         self.by_pass = by_pass or epochs is None
         self._peer = peer
         self._batches = batches
-        self._samples = samples
+        self._samples = len(order)
+        self.order = order
         self._running: Optional[Iterator[Any]] = None
 
     def __len__(self) -> int:
@@ -80,6 +88,7 @@ class SharedLoader:
             if batch is None:
                 return
             self._peer._drawn += self.batch_size
+            self.order.place["drawn"] += self.batch_size
             yield batch
 
     # Of all workers, and here also what no step has used yet.
@@ -108,6 +117,5 @@ def shared_loader(peer: "Peer", data: Any, epochs: Optional[float], by_pass: boo
         )
     if epochs is not None and not epochs > 0:
         raise InputError("epochs must be positive")
-    samples = len(data)
-    batches = DataLoader(data, sampler=OwnOrder(peer, samples, endless=True), **options)
-    return SharedLoader(peer, batches, samples, epochs, by_pass)
+    order = OwnOrder(peer, len(data), endless=True)
+    return SharedLoader(peer, DataLoader(data, sampler=order, **options), order, epochs, by_pass)

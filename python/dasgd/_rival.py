@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import numbers as number_kinds
 import uuid
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
@@ -49,6 +50,8 @@ class Port:
 
     def send(self, to: int, numbers: Any = None, *, version: int = 0, tag: int = 0, weight: float = 0.0) -> None:
         """To a participant, counted from 0: workers first, then servers. Links keep the order."""
+        for name, value in (("to", to), ("version", version), ("tag", tag)):
+            _require_count(f"send: {name}", value)
         self._port.send(to, None if numbers is None else _numbers(numbers, self._dtype), version, tag, weight)
 
     def charge(self, passes: float) -> None:
@@ -57,6 +60,7 @@ class Port:
 
     def discard(self, gradients: int) -> None:
         """Gradients that have arrived and are thrown away."""
+        _require_count("discard: gradients", gradients)
         self._port.discard(gradients)
 
     def updating(self, model: Any, gradients: Any) -> None:
@@ -194,6 +198,11 @@ def _edition(rival: Type[Rival]) -> str:
     except (OSError, TypeError):
         return "python-" + uuid.uuid4().hex
     return "python-" + hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _require_count(name: str, value: Any) -> None:
+    if not isinstance(value, number_kinds.Integral) or value < 0:
+        raise InputError(f"{name} = {value!r} is not a whole number of at least 0")
 
 
 def _numbers(values: Any, dtype: "numpy.dtype[Any]") -> numpy.ndarray:

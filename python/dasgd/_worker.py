@@ -237,6 +237,13 @@ def _shares_memory(device: torch.device) -> bool:
 
 
 def _trainable(model: torch.nn.Module) -> List[torch.nn.Parameter]:
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(f"the model is a {type(model).__name__}; give a torch.nn.Module")
+    for name, p in model.named_parameters():
+        if isinstance(p, torch.nn.parameter.UninitializedParameter):
+            raise InputError(f"parameter {name} has no shape yet: call the model once on a batch, then make the peer")
+        if p.is_meta:
+            raise InputError(f"parameter {name} is on the device meta and has no numbers: load or initialise the model first")
     parameters = [p for p in model.parameters() if p.requires_grad]
     if not parameters:
         raise InputError("the model has no trainable parameters")

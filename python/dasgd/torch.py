@@ -76,6 +76,7 @@ class Peer(Worker):
         self._busy = threading.Lock()
         self._sample_budget: Optional[float] = None
         self._schedulers: List[Any] = []
+        self._places: Dict[int, Dict[str, int]] = {}  # of the last loader for so many samples
         self._states: Dict[str, Any] = {} if resume is None else load_state(resume, model, optimizer)
         self._logs: Optional[loggers.TensorBoard] = None
         self._summary: Optional[Dict[str, Any]] = None
@@ -146,8 +147,12 @@ class Peer(Worker):
         for loops in a loop over epochs.
         """
         shared = shared_loader(self, data, epochs, by_pass, options)
+        samples = len(shared.dataset)
+        if self.is_first and samples in self._states.get("places", {}):
+            shared.order.go_on(self._states["places"].pop(samples))
+        self._places[samples] = shared.order.place
         if epochs is not None:
-            self._sample_budget = epochs * len(shared.dataset)
+            self._sample_budget = epochs * samples
         return shared
 
     def scheduler(self, scheduler: Any, total: Optional[int] = None) -> Any:
@@ -220,14 +225,16 @@ class Peer(Worker):
                     self._x.copy_(own)
 
     def save(self, path: Any) -> bool:
-        """A checkpoint to go on from, by ``Peer(..., resume=path)``: the shared model, the optimizer and schedulers of this
-        worker, and how far all were. All may call it; the first one writes, and gets True. The file is there whole or not."""
+        """A checkpoint to go on from, by ``Peer(..., resume=path)``: the shared model, the optimizer, the schedulers and the
+        place in the loaders of this worker, and how far all were. All may call it; the first one writes, and gets True. The
+        file is there whole or not."""
         if not self.is_first:
             return False
         with self.model_of_all():
             done = {"gradients": self.gradients, "samples": self.samples, "seconds": self._last.seconds}
             schedulers = [{k: v for k, v in s.state_dict().items() if not callable(v)} for s in self._schedulers]
-            save_state(path, {**self.state_dict(), "schedulers": schedulers, **done})
+            places = {n: {**place, "drawn": max(0, place["drawn"] - self._drawn)} for n, place in self._places.items()}
+            save_state(path, {**self.state_dict(), "schedulers": schedulers, "places": places, **done})
         return True
 
     def log(self, values: Optional[Dict[str, Any]] = None, **named: Any) -> None:

@@ -89,8 +89,11 @@ const Setting& find(Command command, For whom, const std::string& keyword) {
                                suggestion(keyword, is_near_a_key ? keys : names)));
 }
 
-std::string text_of(py::handle value) {
-  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
+std::string text_of(py::handle given) {
+  if (py::isinstance<py::bool_>(given)) return given.cast<bool>() ? "true" : "false";
+  auto value = py::reinterpret_borrow<py::object>(given);
+  if (py::isinstance<py::bytes>(value) || py::hasattr(value, "__fspath__"))
+    value = py::module_::import("os").attr("fsdecode")(value);
   const py::str text(value);  // a path, a number, a text
   Py_ssize_t size = 0;
   if (const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
@@ -119,7 +122,12 @@ bool is_time(const Setting& setting) {
 std::string item_of(const Setting& setting, py::handle value) {
   std::string text = text_of(value);
   const bool is_many = is_list(value) || py::isinstance<py::dict>(value);
-  if (is_many || text.find('\n') != text.npos)
+  const bool has_line_break = text.find('\n') != text.npos;
+  const bool is_text = py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value);
+  if (has_line_break && (is_text || py::hasattr(value, "__fspath__")))
+    throw InputError(fmt::format("{}: {} has a line break; choose another name",
+                                 keyword_of(setting), text_of(py::repr(py::str(text)))));
+  if (is_many || has_line_break)
     throw InputError(fmt::format("{}: each value is a number or a text, not a {}",
                                  keyword_of(setting),
                                  text_of(py::type::of(value).attr("__name__"))));
@@ -158,6 +166,20 @@ std::string name_of(const std::string& key, const ArrayPair& arrays) {
                      arrays.inputs.header().shape.front());
 }
 
+// What `train` would ignore: it is for the program.
+void require_on_threads(Command command, const std::string& key) {
+  if (key.starts_with("watch."))
+    throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", key));
+  const bool elastic = key.starts_with("elastic.");
+  const bool ranks = key.starts_with("ranks.");
+  if (command == Command::train && (elastic || ranks))
+    throw InputError(fmt::format(
+        "`{}` is for {}, and dasgd.train trains on threads of this process; use the program ({}), "
+        "or dasgd.torch.Peer under dasgd launch",
+        key, elastic ? "elastic runs" : "MPI ranks",
+        elastic ? "dasgd train --listen HOST:PORT" : "mpirun -n N dasgd train"));
+}
+
 void collect(Command command, For whom, const py::dict& keywords, const std::string& prefix,
              Given& given, NamedArrays& arrays) {
   for (const auto& [name, value] : keywords) {
@@ -168,8 +190,7 @@ void collect(Command command, For whom, const py::dict& keywords, const std::str
       continue;
     }
     const Setting& setting = find(command, whom, key);
-    if (whom == For::run && setting.key.starts_with("watch."))
-      throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", setting.key));
+    if (whom == For::run) require_on_threads(command, setting.key);
     if (py::isinstance<ArrayPair>(value)) {
       const auto& pair = value.cast<const ArrayPair&>();
       given.emplace_back(&setting, name_of(key, pair));
@@ -230,6 +251,7 @@ Config read_config(Command command, const py::dict& keywords) {
   Config config = read(command, For::run, keywords);
   if (command == Command::train) {
     require_one_process(config);
+    if (!config.elastic.listen.empty()) require_on_threads(command, "elastic.listen");
     config::set_default_evaluation(config);
   }
   if (command == Command::compare) config::set_default_grid(config);

@@ -73,7 +73,9 @@ TrainResult<float> PeerRecord::run(const Train& train, TrainOptions options) {
           for (const Callback<float>& callback : callbacks) callback(now);
           return Flow::go_on;
         };
-        return *train(own, {on_progress});
+        auto trained = *train(own, {on_progress});
+        run_.add_last(with_own_figures({}));
+        return trained;
       },
       options, shown);
   if (page_) page_->end(result.summary);
@@ -83,6 +85,11 @@ TrainResult<float> PeerRecord::run(const Train& train, TrainOptions options) {
 void PeerRecord::log(const std::map<std::string, double>& values) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, value] : values) logged_[name] = value;
+}
+
+void PeerRecord::add_rest() {
+  const auto rest = with_own_figures({});
+  if (rest.evaluated || !rest.own.empty()) run_.add_last(rest);
 }
 
 Progress<float> PeerRecord::with_own_figures(Progress<float> progress) {

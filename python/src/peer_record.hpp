@@ -40,6 +40,8 @@ class PeerRecord {
 
   /// Figures of the caller, for the next line of metrics and the page. Any thread.
   void log(const std::map<std::string, double>& values);
+  /// Writes those that were logged after the last line. When `run` has returned.
+  void add_rest();
 
  private:
   Progress<float> with_own_figures(Progress<float> progress);

@@ -13,6 +13,7 @@
 
 #include "arguments.hpp"
 #include "dasgd/base/digest.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/print_at_once.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"
@@ -218,6 +219,10 @@ PythonPeer::Engine PythonPeer::as_member(members::MemberOptions member) {
       auto result = record ? std::optional(record->run(train, all)) : train(all, {});
       taking_part->leave_names();
       summary_ = to_json(result->summary);
+      // `dasgd check` of the directories of a launch asks how its members have ended.
+      const std::string why = mistake_of(
+          [&] { write_file((launched_->directory / "summary.json").string(), summary_); });
+      if (!why.empty()) member.say(why);
       forget();
       if (record) keep_names();
       return result;
@@ -237,11 +242,19 @@ void PythonPeer::require_process() const {
 void PythonPeer::finish() {
   values_.give({});
   peer_->finish();
+  write_rest();
 }
 
 void PythonPeer::close() {
   values_.give({});
   peer_->close();
+  write_rest();
+}
+
+void PythonPeer::write_rest() {
+  const std::lock_guard lock(mutex_);
+  is_written_ = true;
+  if (record_) record_->add_rest();
 }
 
 std::vector<std::optional<std::string>> PythonPeer::exchange(const std::string& value) {
@@ -288,6 +301,7 @@ std::vector<float> PythonPeer::mean(std::span<const float> own) {
 void PythonPeer::log(const std::map<std::string, double>& values) {
   const std::lock_guard lock(mutex_);
   if (record_now_) record_now_->log(values);
+  if (record_now_ && is_written_) record_now_->add_rest();
 }
 
 std::optional<std::size_t> PythonPeer::rank() const {

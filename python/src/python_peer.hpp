@@ -102,6 +102,7 @@ class PythonPeer {
   std::vector<float> same_start(std::span<const float> own, const RunOnRanks& how);
   void begin(std::vector<float> x0, TrainOptions options, std::size_t batch, const Engine& engine);
   PeerRecord* open_record(const Objective<float>& objective);
+  void write_rest();
 
   Ranks& ranks_;
   const std::optional<members::Launched> launched_;  // as a member of an elastic run
@@ -118,11 +119,12 @@ class PythonPeer {
   std::stop_source asked_;
   ValueBoard values_;
 
-  std::mutex mutex_;  // guards the next four
+  std::mutex mutex_;  // guards the next five
   members::Member* member_ = nullptr;
   bool was_first_ = false;
   std::vector<std::string> words_;  // of the end
   PeerRecord* record_now_ = nullptr;
+  bool is_written_ = false;
 
   std::unique_ptr<PeerRecord> record_;
   std::unique_ptr<Peer<float>> peer_;  // last: its thread uses all above

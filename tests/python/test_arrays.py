@@ -153,6 +153,7 @@ def test_seeds_of_simulations_and_advice(tmp_path):
     [
         ((numpy.ones((30, 2)), numpy.ones(29)), "data y: has 29 labels for 30 samples"),
         ((numpy.full((30, 2), numpy.nan), numpy.arange(30) % 2), "data X: row .* is missing"),
+        ((numpy.full((30, 2), 1e300), numpy.arange(30) % 2), "data X: row .* is infinite, or beyond 3.4e38"),
         ((numpy.ones((30, 2)), numpy.full(30, numpy.nan)), "data X: row 1 has no label"),
         ((numpy.array([[object()]] * 30), numpy.arange(30)), "data X has dtype object and holds object"),
         ((numpy.ones((30, 2)).astype(object), numpy.arange(30)), r"data X has dtype object and holds float; give X.astype\(float\)$"),
@@ -172,6 +173,26 @@ def test_data_that_cannot_be_is_refused_in_words(tmp_path, data, message):
     with pytest.raises(dasgd.InputError, match=message):
         train(tmp_path, data)
     assert not (tmp_path / "run" / "summary.json").exists()
+
+
+def test_masked_values_are_refused(tmp_path):
+    x, y = rows()
+    x = numpy.ma.masked_array(x, mask=numpy.zeros_like(x, bool))
+    run = train(tmp_path, (x, y))
+    x[3, 0] = numpy.ma.masked
+    for masked, where in (((x, y), "X"), ((x.data, numpy.ma.masked_equal(y, 1)), "y")):
+        with pytest.raises(dasgd.InputError, match=rf"data {where} has masked values.*{where}\.filled"):
+            train(tmp_path / "masked", masked)
+    with pytest.raises(dasgd.InputError, match="masked"):
+        dasgd.predict(run, x)
+
+
+def test_predictions_are_of_a_list_of_rows_as_of_an_array(tmp_path):
+    x, y = rows()
+    run = train(tmp_path, (x.tolist(), y.tolist()))
+    for asked in (x, x[:2], x[:1]):
+        assert numpy.array_equal(dasgd.predict(run, asked.tolist()).answers, dasgd.predict(run, asked).answers)
+    assert numpy.array_equal(dasgd.predict(run, [x, y]).answers, dasgd.predict(run, x).answers)
 
 
 def test_models_without_rows_take_no_arrays(tmp_path):

@@ -31,6 +31,7 @@ def test_a_run_gives_summary_model_metrics_and_directory(tmp_path):
     assert dasgd.check(run.run_dir)["ok"] is True
     assert "<iframe" in run._repr_html_()
     assert os.path.exists(dasgd.report(run.run_dir, out=tmp_path / "page"))
+    assert dasgd.check(run) == dasgd.check(run.run_dir) and dasgd.report(run) == dasgd.report(run.run_dir)
 
 
 def test_samples_are_drawn_dealt_and_arrive_as_asked(tmp_path):
@@ -156,6 +157,34 @@ def test_a_callback_sees_the_run_and_can_end_it(tmp_path):
     assert seen == sorted(seen)
 
 
+def test_false_of_numpy_ends_a_run_and_none_does_not(tmp_path):
+    answers = iter([None, numpy.float64(0), numpy.True_])
+    callback = lambda now: next(answers, numpy.bool_(now["gradients"] < 0))
+    run = quadratic(tmp_path, gradients=None, max_time="60s", callback=callback, compute="1ms")
+    assert run.summary["stop_reason"] == "callback" and next(answers, None) is None
+
+
+def test_an_elastic_config_is_refused(tmp_path):
+    config = tmp_path / "run.toml"
+    config.write_text('model = "quadratic"\n[elastic]\nlisten = "127.0.0.1:0"\n')
+    with pytest.raises(dasgd.InputError, match="`elastic.listen` is for elastic runs"):
+        dasgd.train(config=config, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_paths_may_be_bytes(tmp_path):
+    run = quadratic(tmp_path, out=os.fsencode(tmp_path / "bytes"))
+    assert run.run_dir == str(tmp_path / "bytes")
+    assert dasgd.train(resume=os.fsencode(run.run_dir), gradients=60).summary["gradients"] == 120
+
+
+@pytest.mark.parametrize("name, value", [("dimension", -1), ("dimension", 2.5), ("samples", 0), ("samples", "many")])
+def test_sizes_of_an_objective_are_whole_numbers(tmp_path, name, value):
+    odd = type("Odd", (Parabola,), {name: value})
+    with pytest.raises(dasgd.InputError, match=f"^{name} of the objective is {value!r}; it must be a whole number"):
+        dasgd.train(objective=odd(), workers=2, gradients=3, lr=0.1, out=tmp_path)
+
+
 def test_what_a_callback_raises_comes_out(tmp_path):
     def callback(now):
         raise KeyError("mine")
@@ -175,6 +204,15 @@ def test_what_a_callback_raises_comes_out(tmp_path):
         ({"lr": "fast"}, "lr"),
         ({"config": "nowhere.toml"}, "nowhere.toml"),
         ({"watch": 8080}, "for the program dasgd"),
+        ({"listen": "127.0.0.1:0"}, "`elastic.listen` is for elastic runs, .* use the program .*dasgd train --listen HOST:PORT"),
+        ({"elastic": {"listen": "127.0.0.1:0"}}, "`elastic.listen` is for elastic runs"),
+        ({"expect": 3}, "`elastic.expected` is for elastic runs"),
+        ({"token_file": "token"}, "`elastic.token_file` is for elastic runs"),
+        ({"polling": "eager"}, "`ranks.polling` is for MPI ranks, .*mpirun -n N dasgd train"),
+        ({"workers_per_rank": 2}, "`ranks.workers_per_rank` is for MPI ranks"),
+        ({"out": "a\nb"}, r"^out: 'a\\nb' has a line break"),
+        ({"out": b"a\nb"}, "^out: .* has a line break"),
+        ({"data": pathlib.Path("a\nb.csv")}, r"^data: 'a\\nb.csv' has a line break"),
         ({"slow": {1: [10]}}, "slow: each value is a number or a text, not a list"),
         ({"slow": {"a": 10}}, "slow = "),
         ({"slow": 7}, "slow = "),

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import warnings
 
 import pytest
 
@@ -63,6 +64,15 @@ def test_mistakes():
         dasgd.torch.Peer(network())
     with pytest.raises(dasgd.InputError, match="no trainable"):
         dasgd.torch.Peer(torch.nn.ReLU(), lr=0.1)
+    with pytest.raises(dasgd.InputError, match="the model is a NoneType; give a torch.nn.Module"):
+        dasgd.torch.Peer(None, lr=0.1)
+    with pytest.raises(dasgd.InputError, match="weight is on the device meta"):
+        dasgd.torch.Peer(torch.nn.Linear(2, 2, device="meta"), lr=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, about lazy modules
+        lazy = torch.nn.LazyLinear(2)
+    with pytest.raises(dasgd.InputError, match="weight has no shape yet"):
+        dasgd.torch.Peer(lazy, lr=0.1)
     with pytest.raises(dasgd.InputError, match="float32"):
         dasgd.torch.Peer(network().double(), lr=0.1)
     other = torch.optim.SGD(network().parameters(), lr=0.1)

@@ -318,6 +318,33 @@ def test_a_checkpoint_goes_on_where_it_was(tmp_path, capsys):
     assert os.listdir(path.parent) == ["peer.pt"]
 
 
+def numbered(count):
+    x = torch.randn(count, 8)
+    return torch.utils.data.TensorDataset(x, (x.sum(1) > 0).long(), torch.arange(count))
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_a_loader_goes_on_in_the_middle_of_its_pass(tmp_path, processes):
+    rows, seen, at = numbered(500), [], []
+    for steps in (7, 20, 100):  # 32 samples each; the second one ends in another pass
+        model, peer = made(resume=tmp_path / "peer.pt")
+        for x, y, numbers in peer.loader(rows, batch_size=32, epochs=2, num_workers=processes):
+            if len(at) == steps:
+                break  # a batch that no step has used
+            seen += numbers.tolist()
+            at.append(peer.samples)
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            peer.step()
+        peer.save(tmp_path / "peer.pt")
+        peer.close()
+    assert at == list(range(0, 1000, 32))
+    assert sorted(seen[:500]) == list(range(500)) and len(set(seen[500:1000])) == 500
+    model, peer = made(resume=tmp_path / "peer.pt")
+    other = torch.cat([numbers for _, (_, _, numbers) in zip(range(13), peer.loader(numbered(480), batch_size=32))]).tolist()
+    assert len(set(other)) == len(other) == 13 * 32, "other data, another order from its beginning"
+    peer.close()
+
+
 def test_files_that_are_no_checkpoint(tmp_path):
     (tmp_path / "text.pt").write_text("this is not a network")
     with pytest.raises(dasgd.InputError, match="not a checkpoint that torch can read"):

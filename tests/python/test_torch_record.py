@@ -61,6 +61,28 @@ def test_figures_of_the_loop_are_in_the_metrics(tmp_path):
     peer.finish()
 
 
+def last_figures(directory):
+    return json.loads((directory / "metrics.jsonl").read_text().splitlines()[-1])
+
+
+@pytest.mark.parametrize("budget", [{}, {"total_gradients": 3}], ids=["finish ends the run", "a budget ends the run"])
+def test_the_last_figures_of_the_loop_are_in_the_last_line(tmp_path, budget):
+    model, peer = made(out=tmp_path / "run", **budget)
+    loop(model, peer.step, 3)
+    peer.log(accuracy=0.5, rate=0.25)
+    before = (tmp_path / "run" / "metrics.jsonl").read_text().count("\n") if budget else None
+    peer.log(rate=0.5)
+    assert peer.finish()["gradients"] == 3
+    last = last_figures(tmp_path / "run")
+    assert last["accuracy"] == 0.5 and last["own"] == {"rate": 0.5} and last["gradients"] == 3
+    peer.log(eval_loss=2.0)
+    last = last_figures(tmp_path / "run")
+    assert last["accuracy"] == 0.5 and last["own"] == {"rate": 0.5} and last["eval_loss"] == 2
+    assert '"rate"' in (tmp_path / "run" / "report.html").read_text()
+    if budget:
+        assert (tmp_path / "run" / "metrics.jsonl").read_text().count("\n") == before, "no line is there twice"
+
+
 def test_a_live_page(tmp_path, capsys):
     import urllib.request
 
@@ -110,10 +132,17 @@ peer.finish()
 """
 
 
-def test_members_with_directories_are_checked_together(tmp_path):
-    program, out = tmp_path / "train.py", tmp_path / "runs"
-    program.write_text(MEMBERS.format(tests=os.path.dirname(__file__), out=str(out)))
-    done = subprocess.run([DASGD, "launch", "-n", "2", "--elastic", "--", sys.executable, str(program)], capture_output=True, text=True, timeout=600)
+def launched(program, *more):
+    done = subprocess.run([DASGD, "launch", "-n", "2", "--elastic", *more, "--", sys.executable, str(program)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("of_launch", [False, True], ids=["of their own", "of the launch"])
+def test_members_with_directories_are_checked_together(tmp_path, of_launch):
+    program, out = tmp_path / "train.py", tmp_path / "runs"
+    text = MEMBERS.format(tests=os.path.dirname(__file__), out=str(out))
+    program.write_text(text.replace(f", out={str(out)!r}, trace=True", "") if of_launch else text)
+    launched(program, *(["--out", str(out)] if of_launch else []))
     checked = subprocess.run([DASGD, "check", str(out / "worker-0"), str(out / "worker-1")], capture_output=True, text=True)
     assert checked.returncode == 0 and "audit      ok" in checked.stdout, checked.stdout + checked.stderr
+    assert "2 members: 2 ended together, 0 left, 0 did not end" in checked.stdout

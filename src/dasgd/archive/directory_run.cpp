@@ -8,6 +8,7 @@
 
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/base/digest.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/record/checkpoints/checkpoint_directory.hpp"
@@ -66,7 +67,7 @@ std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOpti
 }
 
 // `loss` stays what it was: that of mini-batches.
-std::string last_metrics(const RunSummary& s) {
+std::string last_metrics(const RunSummary& s, const RunFigures& of_loop) {
   RunFigures last;
   last.seconds = s.wall_seconds;
   last.gradients = s.gradients;
@@ -79,8 +80,9 @@ std::string last_metrics(const RunSummary& s) {
   last.S_max = s.staleness.S_max;
   last.look_ahead = s.look_ahead;
   last.gradients_by_worker = s.gradients_by_worker;
-  last.accuracy = s.accuracy;
-  last.eval_loss = s.eval_loss;
+  last.accuracy = of_loop.accuracy ? of_loop.accuracy : s.accuracy;
+  last.eval_loss = of_loop.eval_loss ? of_loop.eval_loss : s.eval_loss;
+  last.own = of_loop.own;
   if (s.arrivals) {
     last.arrived = s.arrivals->arrived;
     last.prequential = s.arrivals->prequential;
@@ -200,15 +202,29 @@ void DirectoryRun<Real>::save(TrainResult<Real>& result) {
   room_.release();
   save_result(objective_, result, directory_, best_, write);
   write("metrics.jsonl", [&] {
-    metrics_.append(unwritten_ + last_metrics(result.summary));
+    metrics_.append(unwritten_ + last_metrics(result.summary, last_));
     metrics_.commit();
   });
+  written_ = result.summary;
   const auto& clocks = result.summary.clocks;
   if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
   lost_.conclude(write);
   if (where_.report)
     write("the report", [&] { report::write_report({directory_.path()}, directory_.path()); });
   note_failure(write, result);
+}
+
+template <typename Real>
+void DirectoryRun<Real>::add_last(const RunFigures& figures) {
+  for (const auto& [name, value] : figures.own) last_.own[name] = value;
+  if (figures.accuracy) last_.accuracy = figures.accuracy;
+  if (figures.eval_loss) last_.eval_loss = figures.eval_loss;
+  if (!written_) return;
+  const std::string path = directory_.file("metrics.jsonl");
+  std::string lines = text_of_file(path);
+  lines.resize(lines.rfind('\n', lines.size() - 2) + 1);
+  write_file(path, lines + last_metrics(*written_, last_));
+  if (where_.report) report::write_report({directory_.path()}, directory_.path());
 }
 
 template <typename Real>

@@ -52,6 +52,9 @@ class DirectoryRun {
   /// written, is in the result.
   TrainResult<Real> run(const Engine& train, TrainOptions options,
                         std::vector<Callback<Real>> callbacks = {});
+  /// Figures of a caller's loop (`own`, `accuracy`, `eval_loss`) for the last line of
+  /// metrics.jsonl. After `run`, that line and the report are written again.
+  void add_last(const RunFigures& figures);
 
  private:
   Flow keep(const Progress<Real>& progress);
@@ -67,6 +70,8 @@ class DirectoryRun {
   ReservedRoom room_;
   AtomicFile metrics_;
   std::string unwritten_;  // lines of it that wait for room
+  RunFigures last_;        // what `add_last` was given
+  std::optional<RunSummary> written_;
   std::optional<TraceWriter> trace_;
 };
 

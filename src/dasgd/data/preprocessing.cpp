@@ -87,7 +87,8 @@ std::vector<double> sample_of(const NumberRows& inputs, std::size_t row) {
                                 float value) {
   const std::string where =
       path + ": row " + std::to_string(row + 1) + ", number " + std::to_string(at + 1);
-  if (std::isinf(value)) throw InputError(where + " is infinite");
+  if (std::isinf(value))
+    throw InputError(where + " is infinite, or beyond 3.4e38, the largest number of 32 bits");
   throw InputError(where + " is missing; `missing` mean puts the mean of its column there");
 }
 
