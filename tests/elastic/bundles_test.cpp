@@ -137,7 +137,6 @@ TEST(Bundles, ThatAreNoneEndTheLink) {
   EXPECT_TRUE(closes(as_it_is, 1));
   EXPECT_TRUE(closes(as_it_is, 3));
   EXPECT_TRUE(closes(as_it_is, 1 << 20));
-  EXPECT_TRUE(closes([](auto& m) { m.facts.pop_back(); }, 2));
   EXPECT_TRUE(closes([](auto& m) { m.facts.clear(); }, 2));
   EXPECT_TRUE(closes([](auto& m) { m.facts[1].name.sequence = 2; }, 2));  // there is no tree
   EXPECT_TRUE(closes([](auto& m) { m.facts[1].name = m.facts[0].name; }, 2));

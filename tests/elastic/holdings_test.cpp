@@ -1,5 +1,6 @@
 #include "dasgd/elastic/holdings.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace dasgd::elastic::test {
@@ -39,6 +40,43 @@ TEST_F(Held, ABundleIsNewOnlyAsAWhole) {
   facts[1].name = {other, 1};
   const auto bundle = std::make_shared<const Bundle>(std::move(facts), NumberFormat::of_float, 8);
   EXPECT_FALSE(holdings.is_new(BundlePtr(bundle)));
+}
+
+// What a relay that is dead now has summed: the others of the sum may be alive, or here.
+TEST_F(Held, OfASumWhatIsHeldIsTakenOff) {
+  const auto update = [](std::uint32_t sequence, std::int32_t value) {
+    const auto made = std::make_shared<Gradient>();
+    made->name = {WorkerId{1}, sequence};
+    made->update.resize<float>(2);
+    for (std::int32_t& number : made->update.numbers<float>()) number = value;
+    return GradientPtr(made);
+  };
+  const std::vector<GradientPtr> all{update(0, 3), update(1, -5), update(2, 7)};
+  const auto sum = std::make_shared<Bundle>();
+  sum->add(all);
+  EXPECT_FALSE(holdings.rest_of(BundlePtr(std::make_shared<Bundle>())));
+  holdings.add(all[1], 5, false);
+  const Parcel rest = holdings.rest_of(BundlePtr(sum));
+  ASSERT_EQ(rest.size(), 2u);
+  EXPECT_TRUE(holdings.is_new(rest));
+  Bundle expected;
+  expected.add(std::vector{all[0], all[2]});
+  EXPECT_TRUE(std::ranges::equal(rest.numbers(), std::as_const(expected).bytes()));
+  holdings.add(rest, 6, true);
+  EXPECT_FALSE(holdings.rest_of(BundlePtr(sum)));  // all of it is here
+  EXPECT_FALSE(holdings.rest_of(all[0]));
+}
+
+TEST_F(Held, OfASumWhatIsHeldInAnotherSumIsNotTakenOff) {
+  std::vector<GradientFacts> facts(2), overlapping(2);
+  facts[0].name = overlapping[0].name = {other, 0};
+  facts[1].name = {other, 1};
+  overlapping[1].name = {other, 2};
+  const auto bundle = [](std::vector<GradientFacts> of) {
+    return BundlePtr(std::make_shared<Bundle>(std::move(of), NumberFormat::of_float, 16));
+  };
+  holdings.add(bundle(facts), 5, false);
+  EXPECT_FALSE(holdings.rest_of(bundle(overlapping)));
 }
 
 // Gradients that are on their way count: others have spent the budget on them.

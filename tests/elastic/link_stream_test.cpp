@@ -136,6 +136,26 @@ TEST_F(Streamed, WhatATreeHasLostIsSentOnceBesideIt) {
   EXPECT_EQ(pump(232), Sizes{1});  // the second again
 }
 
+// Its origin is dead: the other end may take off what it has, and nobody else sends the rest.
+TEST_F(Streamed, OfASumAlsoTheOtherEndsPartIsSentWhereTheRestIsNobodysToSend) {
+  stream.take_route({.in_tree = true});
+  std::vector<GradientFacts> facts(2);
+  facts[0].name = {other, 0};
+  facts[1].name = {roster.number({3, 3}), 0};
+  members.grow();
+  holdings.add(BundlePtr(std::make_shared<Bundle>(std::move(facts), NumberFormat::of_float, 16)), 1,
+               true);
+  GradientSet held;
+  held.insert({other, 0});
+  hears(held);
+  EXPECT_EQ(pump(50), Sizes{});
+  EXPECT_EQ(pump(61), Sizes{2});
+  EXPECT_EQ(pump(75), Sizes{});
+  linked = {roster.number({3, 3})};  // it comes from there
+  hears(held, 1, true, 400);
+  EXPECT_EQ(pump(400), Sizes{});
+}
+
 // While more and more is lost, what was lost first is sent again nevertheless, and nothing that may
 // still be on its way.
 TEST_F(Streamed, WhatIsLostAgainIsSentAgainAlsoWhileMoreIsLost) {

@@ -112,8 +112,8 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
 }
 
 /// Plays the scenario of this seed to its end and looks at what must hold. With `children` members
-/// form a tree.
-inline Outcome play(std::uint64_t seed, std::size_t children = 0) {
+/// form a tree. With `only_deaths` nobody is stopped or cut off.
+inline Outcome play(std::uint64_t seed, std::size_t children = 0, bool only_deaths = false) {
   static const Quadratic objective = Quadratic::random(7, 4);
   Outcome outcome;
   std::mt19937_64 random(seed);
@@ -134,7 +134,7 @@ inline Outcome play(std::uint64_t seed, std::size_t children = 0) {
   Nanoseconds calm_at = 0;  // when the last cut and the last stop are over
   for (const std::size_t all = 10 + below(8); outcome.events < all; ++outcome.events) {
     world.run_for(static_cast<Nanoseconds>(below(1500)) * 1'000'000);
-    while (!happen(world, below(10), random, calm_at)) {
+    while (!happen(world, below(only_deaths ? 7 : 10), random, calm_at)) {
     }
   }
   // Half of the scenarios end in calm, with everybody in one place again.
@@ -170,6 +170,8 @@ inline Outcome play(std::uint64_t seed, std::size_t children = 0) {
     if (!names.empty() && names != audit.names.text()) outcome.split = true;
     names = audit.names.text();
   }
+  if (outcome.wrong.empty() && only_deaths && outcome.abandoned > 0)
+    outcome.wrong = "a survivor gave something up, and nobody was cut off";
   if (outcome.wrong.empty() && calm && outcome.split)
     outcome.wrong = "members that see each other ended with different names";
   return outcome;

@@ -1,6 +1,6 @@
-// elastic_scenarios FIRST COUNT [-v|CHILDREN]: plays seeded scenarios on all processors, prints the
-// seed of every one that fails, and at which moment and in which role members died. With -v it
-// prints each scenario, one after the other.
+// elastic_scenarios FIRST COUNT [-v] [CHILDREN] [deaths]: plays seeded scenarios on all processors,
+// prints the seed of every one that fails, and at which moment and in which role members died. With
+// -v it prints each scenario, one after the other; with "deaths" nobody is stopped or cut off.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
   const std::uint64_t children = argc > 3 && !talk ? std::strtoull(argv[3], nullptr, 10)
                                  : argc > 4        ? std::strtoull(argv[4], nullptr, 10)
                                                    : 0;
+  const bool only_deaths = argc > 3 && std::strcmp(argv[argc - 1], "deaths") == 0;
   Tally tally;
   std::mutex mutex;  // guards the tally and the output
   std::atomic<std::uint64_t> next = first;
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
     for (std::jthread& player : players)
       player = std::jthread([&] {
         for (std::uint64_t seed = next++; seed < first + count; seed = next++) {
-          const auto outcome = dasgd::elastic::play(seed, children);
+          const auto outcome = dasgd::elastic::play(seed, children, only_deaths);
           const std::lock_guard lock(mutex);
           tally.count(seed, outcome, talk);
         }

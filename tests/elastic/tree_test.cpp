@@ -237,5 +237,17 @@ TEST(MembersInATree, LoseNothingThatASurvivorHadWhenOneIsKilled) {
   }
 }
 
+// Killed at any step and in any role, while others come and leave: `elastic_scenarios 1 100 2
+// deaths` plays more of them.
+TEST(MembersInATree, GiveNothingUpWhereOthersOnlyDie) {
+  std::size_t crashes = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Outcome outcome = play(seed, seed % 2 == 0 ? 2 : 4, true);
+    EXPECT_EQ(outcome.wrong, "") << "seed " << seed;
+    crashes += outcome.crashes;
+  }
+  EXPECT_GT(crashes, 300u);
+}
+
 }  // namespace
 }  // namespace dasgd::elastic::test

@@ -26,6 +26,16 @@ bool Holdings::is_new(const Parcel& parcel) const {
   return is_new;
 }
 
+Parcel Holdings::rest_of(const Parcel& parcel) const {
+  GradientSet held;
+  parcel.for_each([&](const GradientFacts& g) {
+    if (names_.contains(g.name)) held.insert(g.name);
+  });
+  if (held.size() == parcel.size()) return {};
+  const auto parts = log_.all_of(held);
+  return parts ? bundle_without(*parts, *parcel.bundle) : Parcel();
+}
+
 void Holdings::add(const Parcel& parcel, Nanoseconds now, bool at_once) {
   parcel.for_each([&](const GradientFacts& g) {
     note(g.name.origin, g.name.sequence + 1);

@@ -30,9 +30,11 @@ class Holdings {
   /// Somebody holds these, or has computed so many.
   void note(const GradientSet& names);
   void note(WorkerId origin, std::uint32_t count);
-  /// Whether none of it is held. A bundle is not taken apart: of one some of whose names have come
-  /// on another way, the others come with a model, when this member asks for it.
+  /// Whether none of it is held.
   bool is_new(const Parcel& parcel) const;
+  /// Of a bundle some of whose names have come on another way, the others, where the log has what
+  /// has come. Else nothing: they come with a model, when this member asks for it.
+  Parcel rest_of(const Parcel& parcel) const;
   /// It has come again.
   void drop_copy() { ++copies_dropped_; }
   std::uint64_t copies_dropped() const { return copies_dropped_; }

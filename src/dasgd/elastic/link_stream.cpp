@@ -129,10 +129,7 @@ void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) 
   const bool none_comes = now - own_seen_at_ > rules.await_relay;
   const bool has_hole = own_seen_ > own_prefix_ && now - hole_since_ >= rules.repair_after;
   if (!(none_comes || has_hole) || !has_room(rules)) return;
-  if (now - resent_at_ > rules.await_relay) {  // again: it came in a sum with something else
-    resent_before_ = std::exchange(resent_, {});
-    resent_at_ = now;
-  }
+  forget_resent(rules, now);
   Pending sum;
   const auto add = [&](GradientName name) {
     const bool is_lost = name.sequence < own_seen_;
@@ -150,6 +147,36 @@ void LinkStream::send_lost(const Log& log, const Rules& rules, Nanoseconds now) 
         for (; first < last; ++first) add({origin, first});
       });
   while (!sum.empty()) send(sum.take(), rules);
+}
+
+// It is sent again: it came in a sum with something else.
+void LinkStream::forget_resent(const Rules& rules, Nanoseconds now) {
+  if (now - resent_at_ <= rules.await_relay) return;
+  resent_before_ = std::exchange(resent_, {});
+  resent_at_ = now;
+}
+
+// What nobody else sends there, as its origin is dead, and what is here only in sums of which a
+// part is there. The other end may have that part by itself and take it off.
+void LinkStream::send_parts(const Log& log, const Rules& rules, Nanoseconds now) {
+  if (now - parts_at_ < rules.repair_after) return;
+  parts_at_ = now;
+  forget_resent(rules, now);
+  const Nanoseconds after = route_.at_once ? rules.await_relay / 2 : rules.await_relay;
+  log.names().for_each_range_missing_from(
+      reported_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        if (origin == Membership::self || gets_it_from(origin)) return;
+        for (; first < last && has_room(rules); ++first) {
+          const GradientName name{origin, first};
+          if (promised_.contains(name) || resent_.contains(name) || resent_before_.contains(name) ||
+              now - *log.since(name) < after)
+            continue;
+          const Parcel parcel = log.find(name);
+          if (parcel.size() == 1 || wants(parcel)) continue;
+          parcel.for_each([&](const GradientFacts& g) { resent_.insert(g.name); });
+          send(parcel, rules);
+        }
+      });
 }
 
 // How far own gradients have come there, and since when the first of them is missing.
@@ -199,6 +226,7 @@ void LinkStream::send_at_once(const Log& log, const Rules& rules) {
 
 void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
   if (route_.in_tree) send_lost(log, rules, now);
+  if (route_.in_tree) send_parts(log, rules, now);
   if (route_.at_once) send_at_once(log, rules);
   const auto repair = [&](std::uint64_t& place, bool from_origin, Nanoseconds after) {
     place = log.visit_from(place, [&](const Log::Entry& entry) {

@@ -90,6 +90,8 @@ class LinkStream {
   void send(const Parcel& parcel, const Rules& rules);
   void send_at_once(const Log& log, const Rules& rules);
   void send_lost(const Log& log, const Rules& rules, Nanoseconds now);
+  void send_parts(const Log& log, const Rules& rules, Nanoseconds now);
+  void forget_resent(const Rules& rules, Nanoseconds now);
   void look_for_holes(Nanoseconds now);
   bool wants(const Parcel& parcel) const;
   bool gets_it_from(WorkerId origin) const;
@@ -109,7 +111,7 @@ class LinkStream {
   GradientSet resent_, resent_before_;
   Route route_;
   std::uint32_t own_prefix_ = 0, own_seen_ = 0;  // of own ones, how many are there; behind the last
-  Nanoseconds own_seen_at_ = 0, hole_since_ = 0, resent_at_ = 0;
+  Nanoseconds own_seen_at_ = 0, hole_since_ = 0, resent_at_ = 0, parts_at_ = 0;
   bool has_reported_ = false, behind_ = false, wants_model_ = false, served_ = false;
   bool was_full_ = false;  // what waits for it leaves as one
   std::uint32_t times_behind_ = 0;

@@ -173,7 +173,7 @@ void pass(Io& io, M& m) {
                                                     : FixedPoint<double>::largest_shift));
   } else if constexpr (std::is_same_v<Kind, BundleMessage>) {
     io.list(m.facts, [&](auto& facts) { pass_facts(io, facts); });
-    io.require(m.facts.size() >= 2);
+    io.require(!m.facts.empty());
     if constexpr (!std::is_const_v<M>) {
       std::vector<GradientName> names;
       for (const GradientFacts& facts : m.facts) names.push_back(facts.name);

@@ -91,7 +91,10 @@ void Protocol::on_parcel(MemberLink& link, Nanoseconds now) {
 }
 
 void Protocol::admit(Parcel parcel, bool passes_on, Nanoseconds now) {
-  if (!holdings_.is_new(parcel)) return holdings_.drop_copy();
+  if (!holdings_.is_new(parcel)) {
+    parcel = tree_.exists() ? holdings_.rest_of(parcel) : Parcel();
+    if (!parcel) return holdings_.drop_copy();
+  }
   parcel.for_each([&](const GradientFacts& g) { holdings_.note(g.compute_set); });
   if (end_.admits_nothing()) return end_.hold_back(std::move(parcel));
   holdings_.add(parcel, now, passes_on);
@@ -233,7 +236,8 @@ void Protocol::collect(Nanoseconds now) {
   if (!is_full && (cut_.is_cut_off() || waits)) return;
   const GradientSet* asked_for = takeover_.is_under_way() ? &takeover_.at_least() : nullptr;
   retention_.drop_unneeded(
-      holdings_.log(), {awaited, asked_for, is_full, is_merging(), windows_.most_waiting()}, now);
+      holdings_.log(),
+      {awaited, asked_for, is_full, is_merging(), windows_.most_waiting(), has_tree()}, now);
 }
 
 // A newcomer's model has all of it: what went before would only delay that, and so would what a

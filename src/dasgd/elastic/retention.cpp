@@ -56,6 +56,8 @@ void Retention::drop_unneeded(Log& log, const Needs& needs, Nanoseconds now) {
   Nanoseconds keep_for = 0;
   if (!copies_.empty() && !needs.is_full)
     keep_for = is_long ? options_.meeting() : options_.patience.gone;
+  if (needs.in_tree && !is_long && !needs.is_full)
+    keep_for = std::max(keep_for, 2 * options_.patience.gone);
   GradientSet unneeded = needs.is_full ? log.names() : copies_.without_loose(log.names());
   if (!needs.is_full && needs.asked_for) unneeded.intersect(*needs.asked_for);
   for (const GradientSet* reported : needs.awaited) unneeded.intersect(*reported);

@@ -44,6 +44,7 @@ class Retention {
     bool is_full = false;                         ///< memory comes before separating branches later
     bool is_merging = false;  ///< some link will be served by a model, not one by one
     std::size_t most_waiting = 0;
+    bool in_tree = false;  ///< parts of sums that a dead relay has passed on to some may be needed
   };
   void drop_unneeded(Log& log, const Needs& needs, Nanoseconds now);
 

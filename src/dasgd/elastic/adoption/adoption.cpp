@@ -1,5 +1,6 @@
 #include "dasgd/elastic/adoption/adoption.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -129,6 +130,25 @@ std::vector<Sum<Real>> sums_without(const std::vector<Parcel>& gradients,
   std::vector<Sum<Real>> sums(held.begin(), held.end());
   accumulate<Real>(gradients, false, std::span(sums));
   return sums;
+}
+
+Parcel bundle_without(const std::vector<Parcel>& gradients, const Bundle& bundle) {
+  std::vector<GradientFacts> facts = bundle.facts();
+  GradientSet taken;
+  for (const Parcel& parcel : gradients)
+    parcel.for_each([&](const GradientFacts& g) { taken.insert(g.name); });
+  std::erase_if(facts, [&](const GradientFacts& f) { return taken.contains(f.name); });
+  const auto rest =
+      std::make_shared<Bundle>(std::move(facts), bundle.format(), bundle.size_in_bytes());
+  const auto take_off = [&]<typename Real>(Real) {
+    const auto held = bundle.sums<Real>();
+    const std::span<Sum<Real>> sums(reinterpret_cast<Sum<Real>*>(rest->bytes().data()),
+                                    held.size());
+    std::copy(held.begin(), held.end(), sums.begin());
+    accumulate<Real>(gradients, false, sums);
+  };
+  bundle.format() == NumberFormat::of_float ? take_off(float()) : take_off(double());
+  return BundlePtr(rest);
 }
 
 template <typename Real>

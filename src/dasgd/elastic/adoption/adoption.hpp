@@ -64,6 +64,9 @@ template <typename Real>
 std::vector<Sum<Real>> sums_without(const std::vector<Parcel>& gradients,
                                     std::span<const Sum<Real>> held);
 
+/// A bundle without these gradients, all of which are in it.
+Parcel bundle_without(const std::vector<Parcel>& gradients, const Bundle& bundle);
+
 /// -direction of the correction of `Adoption::mean`: from the sums before and after.
 template <typename Real>
 std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>> before,
