@@ -9,7 +9,7 @@ MemberLink& LinkTable::add(LinkId id, bool dialed, const std::string& remote, Na
   link.id = id;
   link.dialed = dialed;
   link.remote = remote;
-  link.reported_at = now;
+  link.since = link.reported_at = now;
   return link;
 }
 

@@ -254,6 +254,7 @@ class Protocol {
   void want_copy();
   /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
+  void drop_links_without_hello(Nanoseconds now);
   bool mend_tree(Nanoseconds now);
   void update_cut_state(Nanoseconds now);
   void pull(Nanoseconds now);
