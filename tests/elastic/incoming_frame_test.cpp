@@ -43,6 +43,11 @@ TEST_F(Incoming, AGradientIsReadIntoItsPlace) {
   EXPECT_FALSE(frame.take_parcel(options.format));
 }
 
+TEST_F(Incoming, AGradientWithoutNumbersIsRefused) {
+  EXPECT_FALSE(begin(GradientMessage{}, 0));
+  EXPECT_FALSE(begin(two_gradients(), 0) && frame.take_parcel(options.format));
+}
+
 TEST_F(Incoming, FewerBytesAreUnpacked) {
   const Bytes numbers(options.update_bytes());
   const Bytes packed = pack(numbers, number_bytes(options.format));

@@ -150,6 +150,26 @@ TEST_F(Dialing, TheTableCountsWhatLeaves) {
   EXPECT_EQ(link.bytes_per_second, 0);
 }
 
+TEST(Links, ThatSayNoHelloAreClosedAndTheirAddressesDialedAgain) {
+  Dials wires;
+  ProtocolOptions options = founder();
+  options.contacts = {"some:1"};
+  Protocol protocol(options, wires);
+  Nanoseconds now = a_second;
+  protocol.tick(now);
+  EXPECT_EQ(wires.take(), Addresses{"some:1"});
+  const LinkId incoming{1}, dialed{101};
+  protocol.linked(incoming, false, now);
+  protocol.linked(dialed, true, now);
+  const Nanoseconds last = now + options.patience.gone;
+  while (now < last) protocol.tick(now = std::min(now + a_second, last));
+  EXPECT_TRUE(wires.closed.empty());
+  protocol.tick(++now);
+  EXPECT_EQ(wires.closed, (std::vector<LinkId>{incoming, dialed}));
+  protocol.tick(now + options.patience.slowest_dial);
+  EXPECT_EQ(wires.take(), Addresses{"some:1"});
+}
+
 TEST(Cut, AFewGradientsMayBeComputedWhileCutOff) {
   CutWatch cut;
   cut.computed();

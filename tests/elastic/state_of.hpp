@@ -83,7 +83,7 @@ struct StateOf {
             s.own_seen_at_, s.hole_since_);
   }
   void operator()(const MemberLink& l) {
-    (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
+    (*this)(l.id, l.dialed, l.open, l.since, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
             l.acks_sent, l.reported_at, l.versions, l.digests, l.goodbye, l.is_edge_there,
             l.is_edge_here);
   }

@@ -1,6 +1,7 @@
 // Processes on this machine that are members of an elastic run.
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>
@@ -158,7 +159,7 @@ class MemberLauncher {
                : !run_is_there   ? "no run has begun"
                                  : "it is not replaced");
     note_failure(ended);
-    if (again) return start(k);
+    if (again) return start_again(k);
     if (run_is_there && !others && !one_ended_well_) {
       all_members_ended_ = true;
       print_note(
@@ -167,6 +168,12 @@ class MemberLauncher {
     }
     if (all_members_ended_ || (!run_is_there && k == 0))
       children_.signal_groups(SIGTERM);  // they wait for it
+  }
+
+  // The others go on where it cannot be started.
+  void start_again(std::size_t k) try { start(k); } catch (const std::exception& error) {
+    workers_[k].runs = false;
+    print_note("dasgd: worker {} is not replaced: {}\n", k, error.what());
   }
 
   // A process that became a member makes up for the failure of the one before.

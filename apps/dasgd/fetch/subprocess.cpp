@@ -22,6 +22,7 @@ int run_program(const std::vector<std::string>& command) {
   sigaddset(&usual, SIGXFSZ);
   ::posix_spawnattr_setsigdefault(&attributes, &usual);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody hears how a child ended
   pid_t child = 0;
   const int failed =
       ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
@@ -29,7 +30,7 @@ int run_program(const std::vector<std::string>& command) {
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return 127;
   int status = 0;
-  ::waitpid(child, &status, 0);
+  if (::waitpid(child, &status, 0) != child) return 127;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "terminal/exit_status.hpp"
+
 namespace dasgd::app {
 namespace {
 
@@ -45,6 +47,7 @@ sigset_t child_signal() {
 }  // namespace
 
 Children::Children() {
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody hears how a child ended
   const sigset_t set = child_signal();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
@@ -72,12 +75,14 @@ std::vector<Children::Ended> Children::wait(std::chrono::milliseconds at_most) {
     std::vector<Ended> ended;
     for (auto at = jobs_.begin(); at != jobs_.end();) {
       int status = 0;
-      if (::waitpid(at->first, &status, WNOHANG) == 0) {
+      const pid_t ended_one = ::waitpid(at->first, &status, WNOHANG);
+      if (ended_one == 0) {
         ++at;
         continue;
       }
-      ended.push_back(
-          {at->second, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)});
+      ended.push_back({at->second, ended_one < 0       ? run_failed
+                                   : WIFEXITED(status) ? WEXITSTATUS(status)
+                                                       : 128 + WTERMSIG(status)});
       at = jobs_.erase(at);
     }
     return ended;

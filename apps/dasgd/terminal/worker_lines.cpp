@@ -70,14 +70,16 @@ bool WorkerLines::read(int descriptor) {
   char bytes[65536];
   const ssize_t count = ::read(descriptor, bytes, sizeof(bytes));
   if (count < 0) return false;
+  std::size_t begin = 0, from = source.waiting.size();
   source.waiting.append(bytes, static_cast<std::size_t>(count));
   if (count == 0 && !source.waiting.empty()) source.waiting += '\n';
-  std::size_t begin = 0;
-  for (std::size_t end; (end = source.waiting.find('\n', begin)) != std::string::npos;
-       begin = end + 1)
+  for (std::size_t end; (end = source.waiting.find('\n', from)) != std::string::npos;
+       from = begin = end + 1)
     source.block +=
         fmt::format("[{}] {}\n", source.worker, source.waiting.substr(begin, end - begin));
   source.waiting.erase(0, begin);
+  if (source.waiting.size() > largest_block)  // no line: it has no end
+    source.block += fmt::format("[{}] {}\n", source.worker, std::exchange(source.waiting, {}));
   source.last = Clock::now();
   if (!source.is_error || count == 0) pass_block(source);
   if (count > 0) return true;

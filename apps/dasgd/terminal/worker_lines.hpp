@@ -6,8 +6,9 @@
 
 namespace dasgd::app {
 
-/// What workers write, passed on by whole lines that begin with the worker. What a worker writes to
-/// standard error without a pause, such as a traceback, stays together.
+/// What workers write, passed on by whole lines, of 64 KiB or a little more at most, that begin
+/// with the worker. What a worker writes to standard error without a pause, such as a traceback,
+/// stays together.
 class WorkerLines {
  public:
   /// Where a worker writes to; the caller closes it.

@@ -1,4 +1,4 @@
-// What a person is told by threads that others wait for.
+// Lines for a person, from threads that others wait for.
 #pragma once
 
 #include <string_view>

@@ -23,7 +23,8 @@ std::optional<std::span<std::byte>> IncomingFrame::begin(Message message, std::u
   *this = {};
   message_ = std::move(message);
   if (const auto* g = std::get_if<GradientMessage>(&*message_)) {
-    if (!allowed.gradients || g->format != options.format || bytes > options.update_bytes())
+    if (!allowed.gradients || g->format != options.format || bytes > options.update_bytes() ||
+        (bytes == 0 && options.update_bytes() > 0))
       return std::nullopt;
     gradient_ = pool.take_beyond();
     static_cast<GradientFacts&>(*gradient_) = g->facts;

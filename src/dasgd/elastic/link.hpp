@@ -16,6 +16,7 @@ struct MemberLink {
   bool dialed = false;
   std::string remote;     ///< "host:port" of the other end; empty: not known
   bool open = false;      ///< both sides have said hello
+  Nanoseconds since = 0;  ///< when it came to be
   Nanoseconds heard = 0;  ///< when something last came on it
   WorkerId member{};      ///< once open
   Introductions names;

@@ -11,7 +11,7 @@ MemberLink& LinkTable::add(LinkId id, bool dialed, const std::string& remote, Na
   link.id = id;
   link.dialed = dialed;
   link.remote = remote;
-  link.reported_at = now;
+  link.since = link.reported_at = now;
   return link;
 }
 

@@ -250,6 +250,7 @@ class Protocol final : public FrameSink {
   void want_copy();
   /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
+  void drop_links_without_hello(Nanoseconds now);
   bool change_tree(Nanoseconds now);
   void watch_card();
   void update_cut_state(Nanoseconds now);

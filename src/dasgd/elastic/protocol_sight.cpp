@@ -85,7 +85,18 @@ void Protocol::find_cut(Nanoseconds now) {
     say(now, fmt::format("{} is silent", members_.label(member)));
     if (const MemberLink* link = links_.to(member)) disconnect(link->id, now);
   }
+  drop_links_without_hello(now);
   update_cut_state(now);
+}
+
+void Protocol::drop_links_without_hello(Nanoseconds now) {
+  std::vector<LinkId> late;
+  for (const auto& [id, link] : links_)
+    if (!link.open && now - link.since > options_.patience.gone) late.push_back(id);
+  for (const LinkId id : late) {
+    dialer_.settle(id);
+    disconnect(id, now);
+  }
 }
 
 void Protocol::update_cut_state(Nanoseconds now) {
