@@ -1,6 +1,7 @@
 // The table of settings: what every one of them must keep to.
 #include "dasgd/settings/settings.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
@@ -28,6 +29,17 @@ TEST_P(EverySetting, HasAKeyAndAnOptionOfItsOwn) {
     EXPECT_FALSE(setting.help.empty()) << setting.key;
     EXPECT_EQ(setting.placeholder.empty(), setting.kind == Setting::Kind::flag) << setting.key;
   }
+}
+
+TEST(Subject, IsTheSameFromEveryDirectory) {
+  Config config;
+  config.problem.model = "m/model.pt";
+  config.problem.reading.validation = "X.npy,y.npy";
+  const std::string here = std::filesystem::current_path().string() + "/";
+  const auto subject = subject_of(config);
+  EXPECT_EQ(subject.at("model"), here + "m/model.pt");
+  EXPECT_EQ(find_setting(Command::train, "validation")->show(config),
+            "\"" + here + "X.npy," + here + "y.npy\"");
 }
 
 TEST_P(EverySetting, StandsTogetherWithThoseOfItsTableAndThoseOfNoTableComeFirst) {

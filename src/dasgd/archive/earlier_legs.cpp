@@ -23,6 +23,17 @@ constexpr std::array<const char*, 8> binding{"model",           "seed",
                                              "list of columns", "list of classes",
                                              "scaling",         "weighting of classes"};
 
+// Checkpoints of version 0.1 name a file of a model as it was typed, which may be relative to any
+// directory. It is taken for the same one if that is how the path ends.
+bool is_end_of_path(const std::string& typed, const std::string& path) {
+  const fs::path was = fs::path(typed).lexically_normal();
+  if (!was.is_relative() || !fs::path(path).is_absolute()) return false;
+  std::string end;
+  for (const fs::path& part : was)
+    if (part != "..") end += "/" + part.string();
+  return path.ends_with(end);
+}
+
 // What cannot change is refused before anything else is said.
 void compare(const std::string& directory, const RunFacts& before, const RunFacts& now,
              const Warn& warn) {
@@ -30,6 +41,7 @@ void compare(const std::string& directory, const RunFacts& before, const RunFact
   for (const auto& [name, value] : now) {
     const auto was = before.find(name);
     if (was == before.end() || was->second == value) continue;
+    if (name == "model" && is_end_of_path(was->second, value)) continue;
     changes.push_back(fmt::format("`checkpoint.resume` {}: its {} was {} and is now {}", directory,
                                   name, was->second, value));
     if (std::find(binding.begin(), binding.end(), name) != binding.end())
