@@ -38,8 +38,18 @@ TEST(Subject, IsTheSameFromEveryDirectory) {
   const std::string here = std::filesystem::current_path().string() + "/";
   const auto subject = subject_of(config);
   EXPECT_EQ(subject.at("model"), here + "m/model.pt");
+  EXPECT_EQ(subject.at("validation"), here + "X.npy," + here + "y.npy");
   EXPECT_EQ(find_setting(Command::train, "validation")->show(config),
             "\"" + here + "X.npy," + here + "y.npy\"");
+}
+
+TEST(Subject, NamesTheLossThatIsTheDefault) {
+  Config config;
+  EXPECT_FALSE(subject_of(config).contains("loss")) << "softmax has one alone";
+  config.problem.model = "linear";
+  EXPECT_EQ(subject_of(config).at("loss"), "mse");
+  config.problem.loss = NetworkLoss::huber;
+  EXPECT_EQ(subject_of(config).at("loss"), "huber");
 }
 
 TEST_P(EverySetting, StandsTogetherWithThoseOfItsTableAndThoseOfNoTableComeFirst) {

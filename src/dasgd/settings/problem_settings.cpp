@@ -28,10 +28,18 @@ std::string model_from_anywhere(const std::string& model) {
 }  // namespace
 
 std::map<std::string, std::string> subject_of(const Config& config) {
-  const std::string& weights = config.problem.reading.class_weights;
-  return {{"model", model_from_anywhere(config.problem.model)},
-          {"data", data_from_anywhere(config.problem.data)},
-          {"weighting of classes", weights.empty() ? "all equal" : weights}};
+  const ProblemChoice& problem = config.problem;
+  const std::string& weights = problem.reading.class_weights;
+  const std::string& validation = problem.reading.validation;
+  std::map<std::string, std::string> subject{
+      {"model", model_from_anywhere(problem.model)},
+      {"data", data_from_anywhere(problem.data)},
+      {"validation", validation.empty() ? "the default" : file_from_anywhere(validation)},
+      {"weighting of classes", weights.empty() ? "all equal" : weights}};
+  if (is_network(problem.model) || problem.model == "linear")
+    subject["loss"] = to_string(problem.loss.value_or(
+        problem.model == "linear" ? NetworkLoss::mean_squared_error : NetworkLoss::cross_entropy));
+  return subject;
 }
 
 std::vector<Setting> problem_settings() {
