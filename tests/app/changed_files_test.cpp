@@ -89,6 +89,67 @@ TEST_F(ChangedFiles, ARunDoesNotGoOnWithAnotherScaling) {
   EXPECT_EQ(read_text(out() + "/preprocessing.json"), before);
 }
 
+// A number and, in its last column, about `unit` times it; a value that is missing.
+std::string line_csv(double unit) {
+  std::string text = "a,b,y\n";
+  for (int r = 0; r < 100; ++r)
+    text += std::to_string(r % 10) + "," + (r == 7 ? "" : std::to_string(r % 3 * r % 7)) + "," +
+            std::to_string(unit * (r % 10) + r % 4) + "\n";
+  return text;
+}
+
+class BestOfTwoLegs : public ChangedFiles {
+ protected:
+  void SetUp() override {
+    const Outcome first = dasgd("train --model linear --workers 1 --total-gradients 400 " +
+                                ("--no-report --data " + data) + " --loss huber --validation " +
+                                held + " --out " + out());
+    ASSERT_EQ(first.status, 0) << first.err;
+    before = best();
+  }
+  double best() { return json::parse(read_text(out() + "/model.best.json"))["eval_loss"]; }
+  Outcome resumed(const std::string& more) {
+    return dasgd("train --no-report --total-gradients 401 --resume " + out() + " " + more);
+  }
+
+  const std::string data = directory.write("d.csv", line_csv(1));
+  const std::string held = directory.write("held.csv", line_csv(1));
+  const std::string forgotten = "; the best model so far is forgotten";
+  double before = 0;
+};
+
+TEST_F(BestOfTwoLegs, AreNotComparedAcrossValidationData) {
+  const Outcome outcome = resumed("--validation " + directory.write("far.csv", line_csv(50)));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("its validation was " + held + " and is now " +
+                                     directory.file("far.csv") + forgotten));
+  EXPECT_GT(best(), 10 * before) << "the first model is worse there than it was on other data";
+}
+
+TEST_F(BestOfTwoLegs, NorAcrossLosses) {
+  const Outcome outcome = resumed("--loss mse");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("its loss was huber and is now mse" + forgotten));
+  EXPECT_NE(best(), before);
+}
+
+TEST_F(BestOfTwoLegs, NorAcrossUnitsAndAnotherScaleOfAnswersIsNamed) {
+  directory.write("d.csv", line_csv(10));
+  EXPECT_THAT(resumed("").err,
+              AllOf(HasSubstr("its scale of answers was mean "), HasSubstr(forgotten)));
+}
+
+TEST_F(BestOfTwoLegs, AndOtherValuesForMissingOnesAreNamed) {
+  EXPECT_THAT(resumed("--missing median").err, HasSubstr("its list of fill values was "));
+}
+
+TEST_F(BestOfTwoLegs, AreComparedWhereNothingHasChanged) {
+  const Outcome outcome = resumed("");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, Not(HasSubstr(forgotten)));
+  EXPECT_LE(best(), before);
+}
+
 TEST_F(ChangedFiles, NeitherWithOtherWeightsOfClassesAndAnotherLabelIsNamed) {
   std::string rows;
   for (int r = 0; r < 60; ++r)

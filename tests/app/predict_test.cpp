@@ -242,9 +242,30 @@ TEST_F(PredictNetwork, AModelThatTakesRawDataIsTrainedOn) {
   EXPECT_EQ(summary()["accuracy"], accuracy) << "it is scaled once";
   EXPECT_EQ(in_python(out() + "/model.pt", held), accuracy);
   EXPECT_NEAR(score(held), accuracy, 1e-6);
-  const Outcome twice = dasgd("train --model " + model + " --data " + table + " --scale standard");
-  EXPECT_EQ(twice.status, 2);
-  EXPECT_THAT(twice.err, HasSubstr("scales its inputs itself"));
+}
+
+TEST_F(PredictNetwork, WhatAModelDoesToRawDataIsRepeatedButNotChanged) {
+  const std::string rows = "train --model mlp --data " + table + " --epochs 1 --no-report --quiet ";
+  ASSERT_EQ(dasgd(rows + "--exclude age --missing mean --out " + out("first")).status, 0);
+  const auto again = [&](const std::string& more) {
+    return dasgd("train --model " + out("first") + "/model.pt --data " + table + " --no-report " +
+                 "--quiet --epochs 1 --out " + out() + " " + more);
+  };
+  const Outcome same = again("--label kind --exclude age --missing mean --scale standard");
+  EXPECT_EQ(same.status, 0) << same.err;
+  for (const auto& [more, what] :
+       {std::pair("--scale none", "--scale none: "),
+        {"--scale inputs", "with --scale standard"},
+        {"--missing median", "with --missing mean; remove --missing"},
+        {"--label width", "the model was trained on the label \"kind\"; remove --label"},
+        {"--label nope", "has no column of that name"},
+        {"--exclude nope", "has no column of that"},
+        {"--exclude width", "the model takes the column \"width\" as an input"},
+        {"--exclude kind", "the model takes the column \"kind\" as its label"}}) {
+    const Outcome other = again(more);
+    EXPECT_EQ(other.status, 2) << more;
+    EXPECT_THAT(other.err, HasSubstr(what));
+  }
 }
 
 TEST_F(PredictNetwork, NumbersAreAnsweredWithNumbersAndMissingOnesAreFilledIn) {

@@ -37,6 +37,20 @@ TEST_F(App, ATextReportPrintsAndWritesNothing) {
   EXPECT_FALSE(fs::exists(out() + "/report.html"));
 }
 
+TEST_F(App, AComparisonThatHasNotFinishedIsNamedAndLeftAsItIs) {
+  const std::string compare = out("compare");
+  fs::create_directory(compare);
+  directory.write("compare/config.toml", "model = \"quadratic\"\n");
+  directory.write("compare/journal.jsonl", "{}\n");
+  for (const char* command : {"report ", "report --text ", "export "}) {
+    const Outcome outcome = dasgd(command + compare);
+    EXPECT_EQ(outcome.status, 2) << command;
+    EXPECT_THAT(outcome.err,
+                HasSubstr("is a comparison that is not finished; the same command continues it"));
+    EXPECT_FALSE(fs::exists(compare + "/report.html"));
+  }
+}
+
 TEST_F(App, RefusesToReportWhatIsNoRun) {
   expect_refusal("report " + out(), "is not a directory");
   fs::create_directories(directory.file("empty"));

@@ -56,6 +56,20 @@ TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
   }
 }
 
+TEST_F(StreamApp, ItsModelPredictsWithTheLabelsOfItsRows) {
+  const auto one_or_two = [](double u, double v) { return side(u, v) + 1; };
+  const std::string two = points(1000, one_or_two, csv_line),
+                    four = points(1000, quadrant, csv_line);
+  for (const auto& [model, rows] : {std::pair("logistic", two), {"softmax", four}}) {
+    const Outcome trained = shell(piped(rows, std::string("train --lr 0.5 --model ") + model));
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    const Outcome asked = dasgd("predict " + out() + " " + directory.write("rows.csv", rows) +
+                                " --out " + out("answers.csv"));
+    EXPECT_EQ(asked.status, 0) << asked.err;
+    EXPECT_GT(std::stod(asked.err.substr(asked.err.find_first_of("0123456789"))), 0.9) << asked.err;
+  }
+}
+
 TEST_F(StreamApp, TheSummaryNamesTheStream) {
   const Outcome outcome = shell(piped(
       points(20, side, csv_line), "train --model logistic --lr 0.5 --batch 1 --total-gradients 1"));

@@ -129,6 +129,18 @@ TEST_F(DirectoryRunTest, RefusesToGoOnWithAnotherModelAndTouchesNothing) {
   EXPECT_EQ(read_text(file("summary.json")), before);
 }
 
+TEST_F(DirectoryRunTest, GoesOnWithAFileThatAnEarlierVersionNamedAsItWasTyped) {
+  DirectoryOptions named = where();
+  named.facts = {{"model", "../mine/model.pt"}};
+  train_into<double>(named, problem, options(100));
+  named.resume = true;
+  named.facts = {{"model", "/data/yours/model.pt"}};
+  EXPECT_THAT(message_of<InputError>([&] { train_into<double>(named, problem, options(200)); }),
+              HasSubstr("that cannot change"));
+  named.facts = {{"model", "/data/mine/model.pt"}};
+  EXPECT_EQ(train_into<double>(named, problem, options(200)).summary.gradients, 200u);
+}
+
 TEST_F(DirectoryRunTest, RefusesADirectoryOfSomebodyElse) {
   fs::create_directory(path());
   const std::string words = "# mine\nworkers = 3\n";

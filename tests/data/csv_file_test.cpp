@@ -50,6 +50,13 @@ TEST_F(Csv, ReadsAHeaderNumbersAndClasses) {
   EXPECT_EQ(to_classes(data, find_classes(data))[5], 2);
 }
 
+TEST_F(Csv, LargeWholeNumbersAreSortedAndNumbered) {
+  const RawData data = read("a,zip\n1,99998\n2,100000\n3,123456789012\n4,10115\n");
+  EXPECT_THAT(find_classes(data), ElementsAre("10115", "99998", "100000", "123456789012"));
+  EXPECT_THAT(to_classes(data, find_classes(data)), ElementsAre(1, 2, 3, 0));
+  EXPECT_THAT(refusal("a,y\n1,1e15\n2,3\n"), HasSubstr("which is not a class"));
+}
+
 TEST_F(Csv, ReadsEveryWayToWriteANumber) {
   const RawData data = read(
       "1,-2.5,+3,1e3,0\n .5 , 123456789012345678 ,1.25e-3,-0,1\r\n\n"

@@ -1,6 +1,7 @@
 // The table of settings: what every one of them must keep to.
 #include "dasgd/settings/settings.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
@@ -28,6 +29,27 @@ TEST_P(EverySetting, HasAKeyAndAnOptionOfItsOwn) {
     EXPECT_FALSE(setting.help.empty()) << setting.key;
     EXPECT_EQ(setting.placeholder.empty(), setting.kind == Setting::Kind::flag) << setting.key;
   }
+}
+
+TEST(Subject, IsTheSameFromEveryDirectory) {
+  Config config;
+  config.problem.model = "m/model.pt";
+  config.problem.reading.validation = "X.npy,y.npy";
+  const std::string here = std::filesystem::current_path().string() + "/";
+  const auto subject = subject_of(config);
+  EXPECT_EQ(subject.at("model"), here + "m/model.pt");
+  EXPECT_EQ(subject.at("validation"), here + "X.npy," + here + "y.npy");
+  EXPECT_EQ(find_setting(Command::train, "validation")->show(config),
+            "\"" + here + "X.npy," + here + "y.npy\"");
+}
+
+TEST(Subject, NamesTheLossThatIsTheDefault) {
+  Config config;
+  EXPECT_FALSE(subject_of(config).contains("loss")) << "softmax has one alone";
+  config.problem.model = "linear";
+  EXPECT_EQ(subject_of(config).at("loss"), "mse");
+  config.problem.loss = NetworkLoss::huber;
+  EXPECT_EQ(subject_of(config).at("loss"), "huber");
 }
 
 TEST_P(EverySetting, StandsTogetherWithThoseOfItsTableAndThoseOfNoTableComeFirst) {

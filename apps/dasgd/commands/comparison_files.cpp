@@ -40,7 +40,12 @@ std::string shown(const nlohmann::json& value, const char* unit) {
 }  // namespace
 
 bool is_comparison(const std::string& directory) {
-  return fs::exists(directory + "/compare.json") && fs::exists(directory + "/compare.csv");
+  if (fs::exists(directory + "/compare.json") && fs::exists(directory + "/compare.csv"))
+    return true;
+  if (fs::exists(directory + "/journal.jsonl"))
+    throw InputError(directory +
+                     ": is a comparison that is not finished; the same command continues it");
+  return false;
 }
 
 std::string comparison_text(const std::string& directory) {

@@ -6,7 +6,7 @@
 
 namespace dasgd::app {
 
-/// Whether `dasgd compare` has left its results there.
+/// Whether `dasgd compare` has left its results there. Throws InputError if it has not finished.
 bool is_comparison(const std::string& directory);
 
 /// The verdicts and medians of compare.json, for a terminal.

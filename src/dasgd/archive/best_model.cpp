@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <type_traits>
 
 #include "dasgd/base/files/atomic_file.hpp"
@@ -37,7 +38,12 @@ std::string to_json(const Evaluation& evaluation) {
 }
 
 BestModel::BestModel(const std::string& directory, bool resumed)
-    : path_(directory + "/model.best"), known_(resumed ? read(path_) : std::nullopt) {}
+    : path_(directory + "/model.best"), known_(resumed ? read(path_) : std::nullopt) {
+  if (known_) return;
+  std::error_code ignored;
+  for (const char* ending : {".json", ".npy", ".pt"})
+    std::filesystem::remove(path_ + ending, ignored);
+}
 
 template <typename Real>
 void BestModel::write(const Objective<Real>& objective, const Evaluation& evaluation,

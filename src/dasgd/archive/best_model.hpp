@@ -17,7 +17,7 @@ std::string to_json(const Evaluation& evaluation);
 /// Keeps the files in step with the best evaluation.
 class BestModel {
  public:
-  /// Takes up what an earlier leg left in the directory, if `resumed`.
+  /// Takes up what an earlier leg left in the directory, if `resumed`; else it is removed.
   BestModel(const std::string& directory, bool resumed);
 
   const std::optional<Evaluation>& known() const { return known_; }

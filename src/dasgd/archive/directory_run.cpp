@@ -27,6 +27,13 @@ std::string list_in_short(const std::vector<std::string>& names) {
   return fmt::format("{} names, {}", names.size(), digest_of(std::as_bytes(std::span(all))));
 }
 
+// Machines round differently.
+std::vector<std::string> rounded(const std::vector<float>& numbers) {
+  std::vector<std::string> texts;
+  for (const float number : numbers) texts.push_back(fmt::format("{:.3g}", number));
+  return texts;
+}
+
 // Whoever goes on with other columns or classes under the same numbers trains something else.
 template <typename Real>
 RunFacts facts_about(const Objective<Real>& objective, const TrainOptions& options,
@@ -40,10 +47,12 @@ RunFacts facts_about(const Objective<Real>& objective, const TrainOptions& optio
   else
     facts["label column"] = std::to_string(raw->label_at + 1);
   if (!raw->classes.empty()) facts["list of classes"] = list_in_short(raw->classes);
-  std::vector<std::string> means;  // machines round differently
-  for (const float mean : raw->mean) means.push_back(fmt::format("{:.3g}", mean));
   facts["scaling"] = to_string(raw->scale) + std::string(raw->target ? ", also of answers" : "");
-  if (!means.empty()) facts["list of means"] = list_in_short(means);
+  if (!raw->mean.empty()) facts["list of means"] = list_in_short(rounded(raw->mean));
+  facts["list of fill values"] = raw->fill.empty() ? "none" : list_in_short(rounded(raw->fill));
+  if (raw->target)
+    facts["scale of answers"] =
+        fmt::format("mean {:.3g}, deviation {:.3g}", raw->target->mean, raw->target->deviation);
   return facts;
 }
 
@@ -56,6 +65,7 @@ std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOpti
   auto found = find_checkpoint(where.path, facts, [&](const std::string& line) {
     if (options.warn) options.warn(line);
   });
+  if (found && !are_judged_alike(found->facts, facts)) found->evaluations_since_best = 0;
   const Schedule& schedule = options.rule.schedule;
   if (found && options.warn && schedule.factor(static_cast<double>(found->gradients)) == 0)
     options.warn(fmt::format(
@@ -145,7 +155,8 @@ DirectoryRun<Real>::DirectoryRun(const Objective<Real>& objective, const TrainOp
       start_(find_start(objective, options, where_)),
       directory_(start_ ? RunDirectory::reopen(where_.path, start_->legs.size() + 1)
                         : RunDirectory(where_.path, where_.name, where_.resume)),
-      best_(directory_.path(), start_.has_value()),
+      best_(directory_.path(),
+            start_ && are_judged_alike(start_->facts, facts_about(objective, options, where_))),
       carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
       lost_(options.warn),
       room_(room_at_the_end(directory_, objective, options.workers)),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "dasgd/base/files/atomic_file.hpp"
@@ -22,6 +23,24 @@ constexpr std::array<const char*, 8> binding{"model",           "seed",
                                              "batch",           "samples",
                                              "list of columns", "list of classes",
                                              "scaling",         "weighting of classes"};
+// With another one of these the numbers of evaluations would mean something else.
+constexpr std::array<const char*, 5> judging{"loss", "validation", "list of means",
+                                             "list of fill values", "scale of answers"};
+
+bool is_one_of(std::span<const char* const> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Checkpoints of version 0.1 name a file of a model as it was typed, which may be relative to any
+// directory. It is taken for the same one if that is how the path ends.
+bool is_end_of_path(const std::string& typed, const std::string& path) {
+  const fs::path was = fs::path(typed).lexically_normal();
+  if (!was.is_relative() || !fs::path(path).is_absolute()) return false;
+  std::string end;
+  for (const fs::path& part : was)
+    if (part != "..") end += "/" + part.string();
+  return path.ends_with(end);
+}
 
 // What cannot change is refused before anything else is said.
 void compare(const std::string& directory, const RunFacts& before, const RunFacts& now,
@@ -30,11 +49,12 @@ void compare(const std::string& directory, const RunFacts& before, const RunFact
   for (const auto& [name, value] : now) {
     const auto was = before.find(name);
     if (was == before.end() || was->second == value) continue;
+    if (name == "model" && is_end_of_path(was->second, value)) continue;
     changes.push_back(fmt::format("`checkpoint.resume` {}: its {} was {} and is now {}", directory,
                                   name, was->second, value));
-    if (std::find(binding.begin(), binding.end(), name) != binding.end())
-      throw InputError(changes.back() + "; that cannot change");
+    if (is_one_of(binding, name)) throw InputError(changes.back() + "; that cannot change");
     if (name == "rule") changes.back() += "; its state starts empty";
+    if (is_one_of(judging, name)) changes.back() += "; the best model so far is forgotten";
   }
   for (const std::string& change : changes) warn(change);
 }
@@ -80,6 +100,13 @@ std::optional<Checkpoint> find_checkpoint(const std::string& path, const RunFact
                                  path, files.size()));
   compare(path, found->facts, facts, warn);
   return found;
+}
+
+bool are_judged_alike(const RunFacts& before, const RunFacts& now) {
+  return std::all_of(judging.begin(), judging.end(), [&](const char* name) {
+    const auto was = before.find(name), is = now.find(name);
+    return was == before.end() || is == now.end() || was->second == is->second;
+  });
 }
 
 std::string carry_metrics(const std::string& directory, double seconds) {

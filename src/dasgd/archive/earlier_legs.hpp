@@ -26,6 +26,9 @@ using Warn = std::function<void(const std::string&)>;
 std::optional<Checkpoint> find_checkpoint(const std::string& directory, const RunFacts& facts,
                                           const Warn& warn);
 
+/// Whether evaluations of two legs may be compared.
+bool are_judged_alike(const RunFacts& before, const RunFacts& now);
+
 /// The whole lines of the directory's metrics up to `seconds`: later ones are about gradients that
 /// were lost. They are under their final name again when this returns.
 std::string carry_metrics(const std::string& directory, double seconds);

@@ -22,12 +22,14 @@ std::size_t line_of(const RawData& data, std::size_t row) {
   throw InputError(data.path + ": row " + std::to_string(line_of(data, row)) + " has " + why);
 }
 
+constexpr double exact = 1e15;  // below it whole numbers are written in full
+
 // -1 and 1 are the only classes below 0.
 void require_whole(const RawData& data, bool signs) {
   for (std::size_t r = 0; r < data.labels.values.size(); ++r) {
     const double label = data.labels.values[r];
     if (std::isnan(label)) refuse_label(data, r, "no label");
-    const bool whole = label == std::floor(label) && label < static_cast<double>(most_classes);
+    const bool whole = label == std::floor(label) && std::fabs(label) < exact;
     if (!whole || (label < 0 && !(signs && label == -1)))
       refuse_label(data, r,
                    "target " + plain_number(label) +
@@ -51,7 +53,7 @@ std::vector<std::string> sorted_names(const RawData& data) {
 }  // namespace
 
 std::string plain_number(double number) {
-  if (number == std::floor(number) && std::fabs(number) < 1e15)
+  if (number == std::floor(number) && std::fabs(number) < exact)
     return std::to_string(static_cast<long long>(number));
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
@@ -59,10 +61,13 @@ std::string plain_number(double number) {
 
 std::vector<std::string> find_classes(const RawData& data) {
   if (!data.classes.empty()) return data.classes;
+  const auto require_few = [&](std::size_t labels) {
+    if (labels > most_classes)
+      throw InputError(data.path + ": has " + std::to_string(labels) +
+                       " different labels, too many for classes");
+  };
   const std::size_t texts = data.labels.names.size();
-  if (texts > most_classes)
-    throw InputError(data.path + ": has " + std::to_string(texts) +
-                     " different labels, too many for classes");
+  require_few(texts);
   if (texts > 0) return sorted_names(data);
   const std::set<double> found(data.labels.values.begin(), data.labels.values.end());
   require_whole(data, found == std::set<double>{-1, 1});
@@ -70,6 +75,7 @@ std::vector<std::string> find_classes(const RawData& data) {
     throw InputError(data.path + ": has " + std::to_string(found.size()) +
                      " different numbers as labels; for numbers use `model` linear, or a network "
                      "with `loss` mse; each class must occur at least ten times");
+  require_few(found.size());
   std::vector<std::string> names;
   const std::size_t numbers =
       found.empty() || *found.begin() != 0 ? 0 : static_cast<std::size_t>(*found.rbegin()) + 1;

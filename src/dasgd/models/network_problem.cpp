@@ -131,16 +131,28 @@ void require_network_choices(const ProblemChoice& choice) {
 
 namespace {
 
+// What a file does to raw numbers may be said again, but not changed.
+void require_as_saved(const ProblemChoice& choice, const Preprocessing& saved) {
+  const DataChoice& asked = choice.reading;
+  const auto refuse = [&](const char* key, const std::string& given, const std::string& has) {
+    throw InputError(
+        fmt::format("`{0}` {1}: {2} prepares its inputs itself, with `{0}` {3}; "
+                    "remove `{0}`",
+                    key, given, choice.model, has));
+  };
+  if (asked.scale && *asked.scale != saved.scale)
+    refuse("scale", to_string(*asked.scale), to_string(saved.scale));
+  if (asked.missing && *asked.missing != saved.missing)
+    refuse("missing", to_string(*asked.missing), to_string(saved.missing));
+}
+
 // Of a file that a run has left: it takes raw data.
 std::optional<Preprocessing> preprocessing_inside(const NetworkModule& module,
                                                   const ProblemChoice& choice) {
   if (!choice.model.ends_with(".pt")) return std::nullopt;
   const std::unique_ptr<Predictor> saved(module.open(choice.model));
   if (saved->preprocessing().shape.empty()) return std::nullopt;
-  const Scale scale = choice.reading.scale.value_or(Scale::inputs);  // what it does itself
-  if (scale != Scale::none && scale != Scale::inputs)
-    throw InputError("`scale` " + to_string(scale) + ": " + choice.model +
-                     " scales its inputs itself");
+  require_as_saved(choice, saved->preprocessing());
   return saved->preprocessing();
 }
 

@@ -86,6 +86,8 @@ DataPart read_other(const std::string& file, const ProblemChoice& choice, const 
   SourceOptions options = source_options(choice);
   options.resize.reset();
   options.table.like = &like;
+  options.table.label.clear();  // `like` has them
+  options.table.exclude.clear();
   RawData data = read_source(file, options).data;
   if (data.shape != train.shape)
     throw InputError(data.path + ": its samples do not have the shape of those of " + train.path);
@@ -199,9 +201,9 @@ SignedParts read_sparse_parts(const std::string& data) {
 
 }  // namespace
 
-std::shared_ptr<const PreparedSamples> read_prepared(const ProblemChoice& choice,
-                                                     std::uint64_t seed,
+std::shared_ptr<const PreparedSamples> read_prepared(ProblemChoice choice, std::uint64_t seed,
                                                      const Preprocessing* known) {
+  if (known) choice.reading.missing = known->missing;
   DataParts parts = read_parts(choice, seed, known);
   PreparedSamples::Options options = prepared_options(choice, parts);
   require_numbers_in(parts, options, known);

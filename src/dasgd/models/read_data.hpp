@@ -15,8 +15,7 @@ inline constexpr std::size_t least_rows = 20;  ///< of a table that is trained o
 /// Rows or images for softmax and networks, as the choice says; `seed` draws the validation part.
 /// `known`: of a network that scales its inputs itself and has names for its answers. Throws
 /// InputError.
-std::shared_ptr<const PreparedSamples> read_prepared(const ProblemChoice& choice,
-                                                     std::uint64_t seed,
+std::shared_ptr<const PreparedSamples> read_prepared(ProblemChoice choice, std::uint64_t seed,
                                                      const Preprocessing* known = nullptr);
 
 /// The data of a network: the same, or a text for char-transformer and where it ends in .txt.

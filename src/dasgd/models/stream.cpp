@@ -22,8 +22,9 @@ LineInput open_lines(const std::string& data) {
 }
 
 Problem make_stream_problem(const ProblemChoice& choice, const RowWindow& window,
-                            std::uint64_t seed) {
-  if (choice.model == "logistic") return std::make_unique<LogisticStream>(window, *choice.features);
+                            const StreamShape& shape, std::uint64_t seed) {
+  if (choice.model == "logistic")
+    return std::make_unique<LogisticStream>(window, shape.features, shape.signs);
   if (choice.model == "softmax")
     return std::make_unique<SoftmaxStream>(window, *choice.features, *choice.classes);
   auto rows = std::make_shared<const StreamSamples>(window, *choice.features, *choice.classes,
@@ -57,7 +58,7 @@ std::optional<StreamProblem> open_stream(const ProblemChoice& choice, const Stre
                      ": too few rows within `budget.max_time` to determine features and classes");
   run.choice.features = shape->features;
   if (choice.model != "logistic") run.choice.classes = shape->classes;
-  run.problem = make_stream_problem(run.choice, run.stream->window(), readers.seed);
+  run.problem = make_stream_problem(run.choice, run.stream->window(), *shape, readers.seed);
   return run;
 }
 

@@ -1,17 +1,8 @@
-#include <filesystem>
-#include <system_error>
-
 #include "dasgd/settings/setting_groups.hpp"
 #include "dasgd/settings/setting_kinds.hpp"
 
 namespace dasgd::config {
 namespace {
-
-// A file works from every directory; a share stays one.
-std::string file_from_anywhere(const std::string& text) {
-  std::error_code unknown;
-  return std::filesystem::exists(text, unknown) ? from_anywhere(text) : text;
-}
 
 template <typename Place>
 Setting file_or_share(SettingName name, Place at) {

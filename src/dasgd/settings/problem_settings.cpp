@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
@@ -17,22 +15,31 @@ namespace {
 std::string data_from_anywhere(const std::string& data) {
   if (data == "-") return data;
   if (is_stream(data)) return from_anywhere(data);
-  if (const std::size_t at = data.find(".npy,"); at != data.npos && data.ends_with(".npy"))
-    return from_anywhere(data.substr(0, at + 4)) + "," + from_anywhere(data.substr(at + 5));
   const auto& sets = known_data_sets();
   const bool is_name = std::any_of(sets.begin(), sets.end(),
                                    [&](const KnownDataSet& set) { return set.name == data; });
-  std::error_code unknown;
-  return is_name || !std::filesystem::exists(data, unknown) ? data : from_anywhere(data);
+  return is_name ? data : file_from_anywhere(data);
+}
+
+std::string model_from_anywhere(const std::string& model) {
+  return model.ends_with(".pt") ? from_anywhere(model) : model;
 }
 
 }  // namespace
 
 std::map<std::string, std::string> subject_of(const Config& config) {
-  const std::string& weights = config.problem.reading.class_weights;
-  return {{"model", config.problem.model},
-          {"data", data_from_anywhere(config.problem.data)},
-          {"weighting of classes", weights.empty() ? "all equal" : weights}};
+  const ProblemChoice& problem = config.problem;
+  const std::string& weights = problem.reading.class_weights;
+  const std::string& validation = problem.reading.validation;
+  std::map<std::string, std::string> subject{
+      {"model", model_from_anywhere(problem.model)},
+      {"data", data_from_anywhere(problem.data)},
+      {"validation", validation.empty() ? "the default" : file_from_anywhere(validation)},
+      {"weighting of classes", weights.empty() ? "all equal" : weights}};
+  if (is_network(problem.model) || problem.model == "linear")
+    subject["loss"] = to_string(problem.loss.value_or(
+        problem.model == "linear" ? NetworkLoss::mean_squared_error : NetworkLoss::cross_entropy));
+  return subject;
 }
 
 std::vector<Setting> problem_settings() {
@@ -46,8 +53,7 @@ std::vector<Setting> problem_settings() {
     c.problem.model = name;
   };
   model.show = [](const Config& c) -> std::optional<std::string> {
-    const std::string& name = c.problem.model;
-    return quoted(name.ends_with(".pt") ? from_anywhere(name) : name);
+    return quoted(model_from_anywhere(c.problem.model));
   };
   Setting data = text(
       {"data", "--data", "NAME|PATH|-|follow:FILE",

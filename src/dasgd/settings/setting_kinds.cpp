@@ -41,6 +41,13 @@ std::string from_anywhere(const std::string& text) {
   return unknown || !is_utf8(path) ? text : std::string(form) + path;
 }
 
+std::string file_from_anywhere(const std::string& text) {
+  if (const std::size_t at = text.find(".npy,"); at != text.npos && text.ends_with(".npy"))
+    return from_anywhere(text.substr(0, at + 4)) + "," + from_anywhere(text.substr(at + 5));
+  std::error_code unknown;
+  return std::filesystem::exists(text, unknown) ? from_anywhere(text) : text;
+}
+
 std::string place_from_anywhere(const std::string& text) {
   const bool is_place = text.starts_with("file:") || text.starts_with("replay:");
   return is_place ? from_anywhere(text) : text;

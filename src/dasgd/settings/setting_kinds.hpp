@@ -21,6 +21,8 @@ std::string quoted(const std::string& text);
 std::string printable(const std::string& text);
 /// A path, bare or behind `file:`, `replay:` or `follow:`, as it works from every directory.
 std::string from_anywhere(const std::string& text);
+/// The same for a file, or two as X.npy,y.npy; what is not there stays as it is.
+std::string file_from_anywhere(const std::string& text);
 /// The same for texts that are something else without such a word.
 std::string place_from_anywhere(const std::string& text);
 /// Items in brackets, each in quotes.

@@ -170,10 +170,12 @@ CsvColumns::CsvColumns(std::string_view text, char separated_by, const std::stri
     note = fmt::format("the first line ({}) is taken as a row; {}", first_of(fields),
                        names_need_letters);
   }
-  if (like)
+  if (like) {
     match(fields, path, *like);
-  else
+    require_as_matched(fields, path, options);
+  } else {
     choose(fields, path, options);
+  }
   if (empty_end) meaning.push_back(ignored);
 }
 
@@ -288,6 +290,24 @@ void CsvColumns::match(const std::vector<std::string>& fields, const std::string
   }
   if (has_label) meaning[label_at] = label;
   label_name = like.label;
+}
+
+void CsvColumns::require_as_matched(const std::vector<std::string>& fields, const std::string& path,
+                                    const TableOptions& options) const {
+  const auto shown = [&](std::size_t at) {
+    return header ? shown_piece(fields[at]) : std::to_string(at + 1);
+  };
+  if (!options.label.empty() &&
+      find_column(fields, header, "label", options.label, path) != label_at)
+    throw InputError("`label` " + options.label + ": the model was trained on the label " +
+                     (label_name.empty() ? "in column " + std::to_string(label_at + 1)
+                                         : shown_piece(label_name)) +
+                     "; remove `label`");
+  for (const std::string& name : options.exclude)
+    for (const std::size_t at : find_columns(fields, header, name, path))
+      if (meaning[at] != ignored)
+        throw InputError("`exclude` " + name + ": the model takes the column " + shown(at) +
+                         " as " + (meaning[at] == label ? "its label" : "an input"));
 }
 
 }  // namespace dasgd

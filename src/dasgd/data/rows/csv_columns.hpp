@@ -60,6 +60,8 @@ struct CsvColumns {
               const TableOptions& options);
   void match(const std::vector<std::string>& fields, const std::string& path,
              const Preprocessing& like);
+  void require_as_matched(const std::vector<std::string>& fields, const std::string& path,
+                          const TableOptions& options) const;
 };
 
 }  // namespace dasgd

@@ -31,6 +31,9 @@ class SignLabels final : public RowLabels {
   void settle() override { settled_ = true; }
   double meaning(double label) const override { return label == larger() ? 1 : -1; }
   std::size_t classes() const override { return 2; }
+  std::vector<std::string> signs() const override {
+    return {shown(std::min(1.0, other_.value_or(-1))), shown(larger())};
+  }
 
  private:
   double larger() const { return std::max(1.0, other_.value_or(1)); }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "dasgd/data/raw_data.hpp"
 #include "dasgd/data/rows/row_text.hpp"
@@ -23,6 +25,8 @@ class RowLabels {
   /// What models want in its place.
   virtual double meaning(double label) const = 0;
   virtual std::size_t classes() const = 0;
+  /// The two labels as they are written, -1 first; nothing where classes are 0, 1, ...
+  virtual std::vector<std::string> signs() const { return {}; }
 };
 
 /// -1/+1, 0/1 or 1/2 become -1 and +1. The first label that is not 1 decides which; where none of

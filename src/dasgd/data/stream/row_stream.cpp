@@ -82,7 +82,7 @@ void RowStream::publish_shape() {
   {
     const std::lock_guard lock(mutex_);
     if (shape_) return;
-    shape_ = {*text_.features(), labels_->classes()};
+    shape_ = {*text_.features(), labels_->classes(), labels_->signs()};
   }
   shape_or_failure_.notify_all();
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace dasgd {
 /// What has to be known of a stream before anybody can learn from it.
 struct StreamShape {
   std::size_t features = 0, classes = 0;
+  std::vector<std::string> signs = {};  ///< of `sign_labels`: how -1 and +1 are written
 };
 
 /// Rows of text in a window. What is not given is inferred from the first rows: as many as it

@@ -8,6 +8,7 @@
 
 #include "dasgd/data/samples.hpp"
 #include "dasgd/data/stream/prequential.hpp"
+#include "dasgd/data/stream/row_preprocessing.hpp"
 #include "dasgd/data/stream/row_window.hpp"
 
 namespace dasgd {
@@ -19,12 +20,11 @@ class StreamSamples final : public Samples {
   /// `from`: where its rows come from, in words.
   StreamSamples(const RowWindow& window, std::size_t features, std::size_t classes,
                 std::string from)
-      : window_(window), from_(std::move(from)) {
-    format_.input = {static_cast<std::int64_t>(features)};
+      : window_(window),
+        from_(std::move(from)),
+        preprocessing_(row_preprocessing(features, numbered_classes(classes), Answers::scores)) {
+    format_.input = preprocessing_.shape;
     format_.classes = classes;
-    preprocessing_.shape = format_.input;
-    preprocessing_.label_at = features;
-    for (std::size_t k = 0; k < classes; ++k) preprocessing_.classes.push_back(std::to_string(k));
   }
 
   const SampleFormat& format() const override { return format_; }
@@ -58,7 +58,7 @@ class StreamSamples final : public Samples {
   const RowWindow& window_;
   const std::string from_;
   SampleFormat format_;
-  Preprocessing preprocessing_;
+  const Preprocessing preprocessing_;
   mutable Prequential answers_;
 };
 
