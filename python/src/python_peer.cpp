@@ -248,7 +248,8 @@ void PythonPeer::finish() {
 void PythonPeer::close() {
   values_.give({});
   peer_->close();
-  write_rest();
+  const std::string why = mistake_of([this] { write_rest(); });  // who leaves goes on leaving
+  if (!why.empty()) std::fprintf(stderr, "dasgd: %s\n", why.c_str());
 }
 
 void PythonPeer::write_rest() {
