@@ -214,8 +214,9 @@ int join_command(const JoinRequest& given) {
   }
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
-        if (trying->token().stop_requested()) return interrupted;
-        trying.reset();
+        const std::stop_token stop = trying->token();
+        trying.reset();  // the next takes the signals from now on
+        if (stop.stop_requested()) return interrupted;
         SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);
       },

@@ -74,7 +74,7 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   int signal = 0;
   while (sigwait(&set, &signal) != 0) {
   }
-  if (end.stop_requested()) return;
+  if (signal == SIGUSR1 && end.stop_requested()) return;
   run.request_stop();
   print_at_once(message_of(kind));
   const auto since = Clock::now();

@@ -49,12 +49,12 @@ class Server::Implementation {
   void publish(std::string frame, std::string metrics, bool last) {
     const Text next = frame.empty() ? nullptr : std::make_shared<const std::string>(event(frame));
     net::post(context_, [this, next, metrics = std::move(metrics), last] {
+      if (last) close();  // whatever fails from here on
       if (next) {
         shared_.frame = next;
         ++shared_.version;
       }
       shared_.metrics = metrics;
-      if (last) close();
       for (const auto& connection : std::vector(connections_)) connection->wake();
       stop_when_alone();
     });
@@ -99,7 +99,7 @@ class Server::Implementation {
 
   void accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (error == net::error::operation_aborted) return;
+      if (error == net::error::operation_aborted || shared_.closing) return;
       if (error) {  // out of descriptors, most likely: others will be closed in a while
         timer_.expires_after(std::chrono::milliseconds(200));
         timer_.async_wait([this](error_code stopped) {
@@ -154,7 +154,9 @@ class Server::Implementation {
     error_code ignored;
     acceptor_.close(ignored);
     timer_.expires_after(last_seconds);
-    timer_.async_wait([this](error_code) { context_.stop(); });
+    timer_.async_wait([this](error_code stopped) {
+      if (!stopped) context_.stop();
+    });
   }
   void stop_when_alone() {
     if (shared_.closing && connections_.empty()) context_.stop();

@@ -37,7 +37,11 @@ std::FILE* open_straight(const std::string& path) {
 }
 
 // Some file systems cannot; that is not a failure of this file.
-bool sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL; }
+bool sync(int descriptor) {
+  while (::fsync(descriptor) != 0)
+    if (errno != EINTR) return errno == EINVAL;
+  return true;
+}
 
 bool sync_directory_of(const std::string& path) {
   const auto directory = std::filesystem::path(path).parent_path();
