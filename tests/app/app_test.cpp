@@ -119,6 +119,11 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("train --max-time 5" + to, "\"5\" is not a time; write it like 50ms");
   expect_refusal("train --slow 1" + to, "is not WORKER:FACTOR");
   expect_refusal("train --model quadratic --slow 7:2" + to, "worker 7 does not exist");
+  expect_refusal("train --model quadratic --slow 1:2 --slow 1:3" + to, "worker 1 is given twice");
+  expect_refusal("train --workers 2 --partition '0|0:1s:1s'" + to, "has a worker on both sides");
+  expect_refusal("compare --model quadratic --target-loss 1 --world equal --world equal" + to,
+                 "world equal: is given twice");
+  expect_refusal("train --loss mse" + to, "--loss applies to networks and --model linear only");
   expect_refusal("train --model quadratic --workers 3 --gradients 1,2" + to,
                  "2 numbers for 3 workers");
   expect_refusal("train --gradients" + to, "--gradients --out: \"--out\" is not a whole number");
@@ -188,6 +193,16 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   expect_refusal("train --model quadratic --workers 4 --topology file:" +
                      directory.write("edges", "0 1\n2 3\n") + to,
                  "workers {0, 1} cannot reach workers {2, 3}");
+}
+
+TEST_F(App, TheDirectoryOfALoopIsSentBackToItsProgram) {
+  const std::string loop = directory.file("loop");
+  fs::create_directory(loop);
+  directory.write("loop/config.toml", "model = \"python\"\nlr = \"of the optimizer\"\n");
+  const Outcome outcome = dasgd("train --resume " + loop);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("Python program"));
+  EXPECT_THAT(outcome.err, HasSubstr("continue it there"));
 }
 
 TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {

@@ -157,6 +157,8 @@ TEST_F(HeldOutData, ClassWeightsMakeARareClassCount) {
   EXPECT_LT(plain, 0.4);
   EXPECT_GT(balanced, 0.6);
   EXPECT_EQ(recall("--epochs 30 --class-weights rare:10,usual:0.526316") > 0.6, true);
+  expect_refusal("train --class-weights rare:2,rare:3 --data " + file + " --out " + out(),
+                 "the class \"rare\" is given twice");
   expect_refusal("train --model softmax --class-weights none:2 --data " + file + " --out " + out(),
                  "there is no class \"none\"");
 }

@@ -71,6 +71,7 @@ TEST(Variation, SaysWhatIsWrongWithItsValues) {
   EXPECT_THAT(variation_refusal("lr="), HasSubstr("write KEY=a,b,c"));
   EXPECT_THAT(variation_refusal("lr=0.1,-1"), HasSubstr("lr = -1"));
   EXPECT_THAT(variation_refusal("lr=0.1,0.2,0.1"), HasSubstr("is given twice"));
+  EXPECT_THAT(variation_refusal("lr=0.1,0.10"), HasSubstr("lr = 0.10 is given twice"));
   EXPECT_THAT(variation_refusal("lr=1..2"), HasSubstr("a..b:log:n"));
   EXPECT_THAT(variation_refusal("lr=1..2:cubic:3"), HasSubstr("a..b:log:n"));
   EXPECT_THAT(variation_refusal("lr=0..1:log:3"), HasSubstr("must be positive"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "dasgd/base/units.hpp"
@@ -32,6 +33,7 @@ std::vector<float> find_class_weights(const std::string& text, const DataParts& 
     throw InputError("`class_weights` " + text + ": targets are numbers, not classes");
   if (text == "balanced") return balanced(parts);
   std::vector<float> weights(parts.classes.size(), 1.0f);
+  std::set<std::string> given;
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
     const std::size_t colon = item.rfind(':');
@@ -40,6 +42,8 @@ std::vector<float> find_class_weights(const std::string& text, const DataParts& 
     const auto at = std::find(parts.classes.begin(), parts.classes.end(), item.substr(0, colon));
     if (at == parts.classes.end())
       throw InputError("`class_weights`: there is no class \"" + item.substr(0, colon) + "\"");
+    if (!given.insert(*at).second)
+      throw InputError("`class_weights`: the class \"" + *at + "\" is given twice");
     const double weight = parse_real(item.substr(colon + 1));
     if (!(weight > 0 && weight < 1e6))
       throw InputError("`class_weights` " + item + ": a weight is a positive number");

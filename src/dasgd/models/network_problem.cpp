@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <sstream>
+#include <string_view>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/network_loader.hpp"
@@ -117,8 +118,9 @@ void require_network_choices(const ProblemChoice& choice) {
                                    {"context", choice.context.has_value()},
                                    {"augment", choice.augment.has_value()}})
     if (given && !network)
-      throw InputError(
-          fmt::format("`{}` applies to networks only; {} is not one", key, choice.model));
+      throw InputError(fmt::format("`{}` applies to networks{} only; {} is not one", key,
+                                   std::string_view(key) == "loss" ? " and `model` linear" : "",
+                                   choice.model));
   for (const auto& [key, given] :
        {std::pair("precision",
                   choice.precision.value_or(NetworkPrecision::fp32) != NetworkPrecision::fp32),

@@ -154,6 +154,8 @@ void validate(const TrainOptions& o) {
     if (index(slow.worker) >= o.workers)
       refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",
                          index(slow.worker), o.workers));
+    if (std::ranges::count(o.slow, slow.worker, &SlowWorker::worker) > 1)
+      refuse(fmt::format("slow: worker {} is given twice", index(slow.worker)));
     if (!(slow.factor >= 1) || !std::isfinite(slow.factor))
       refuse(fmt::format("slow: factor {} of worker {} must be 1 or more", slow.factor,
                          index(slow.worker)));

@@ -44,6 +44,10 @@ void set_lr(Config& config, const std::string& value) {
     config.step = StepChoice::automatic;
   } else if (value == "proved") {
     config.step = StepChoice::proved;
+  } else if (value == "of the optimizer") {  // as Peer writes it
+    throw InputError(
+        "this was a loop of a Python program, with an optimizer of its own; continue "
+        "it there");
   } else if (!has_digit(value)) {
     throw InputError("\"" + value + "\" is neither a number nor auto or proved");
   } else {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "dasgd/core/error.hpp"
@@ -42,7 +43,10 @@ Chaos::Partition parse_partition(const std::string& text) {
   const auto sides = split(parts[0], '|');
   if (sides.size() != 2)
     throw InputError("\"" + parts[0] + "\" does not have two sides, like 0,1|2,3");
-  return {parse_side(sides[0]), parse_side(sides[1]), parse_time(parts[1]), parse_time(parts[2])};
+  const auto left = parse_side(sides[0]), right = parse_side(sides[1]);
+  if (std::ranges::find_first_of(left, right) != left.end())
+    throw InputError("\"" + parts[0] + "\" has a worker on both sides");
+  return {left, right, parse_time(parts[1]), parse_time(parts[2])};
 }
 
 Chaos::Pause parse_pause(const std::string& text) {

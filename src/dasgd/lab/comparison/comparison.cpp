@@ -88,6 +88,7 @@ std::vector<ContestWorld> chosen_worlds(const Config& config, std::size_t model_
   const auto& names = config.compare.worlds;
   std::vector<ContestWorld> worlds;
   for (const std::string& name : names.empty() ? std::vector<std::string>{"equal"} : names) {
+    if (std::ranges::count(names, name) > 1) throw InputError("world " + name + ": is given twice");
     if (name.ends_with(".toml")) {
       Config other = config;
       read_config_file(Command::simulate, name, {}, other);

@@ -1,6 +1,7 @@
 #include "dasgd/settings/tasks/variation.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
@@ -120,6 +121,14 @@ bool are_readable(const Setting& setting, const std::vector<std::string>& values
   }
 }
 
+// 0.10 is 0.1.
+std::string plain(const std::string& value) {
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, number);
+  return read.ec == std::errc{} && read.ptr == end ? fmt::format("{}", number) : value;
+}
+
 std::vector<std::string> values_of(const Setting& setting, const std::string& spec) {
   if (!Steps::fits(spec)) return split(spec, spec.find(';') == std::string::npos ? ',' : ';');
   const Steps steps(spec);
@@ -137,10 +146,10 @@ Variation parse_variation(Command command, const std::string& text) {
     const Setting& setting = find_varied(command, text.substr(0, equals));
     Variation variation{setting.key, values_of(setting, text.substr(equals + 1))};
     require_readable(setting, variation.values);
-    auto sorted = variation.values;
-    std::sort(sorted.begin(), sorted.end());
-    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      throw InputError(fmt::format("{} = {} is given twice", setting.key, *twice));
+    std::set<std::string> taken;
+    for (const std::string& value : variation.values)
+      if (!taken.insert(plain(value)).second)
+        throw InputError(fmt::format("{} = {} is given twice", setting.key, value));
     return variation;
   } catch (const InputError& error) {
     throw InputError(fmt::format("`vary` {}: {}", text, error.what()));
