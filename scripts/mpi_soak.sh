@@ -14,10 +14,11 @@ trap 'rm -rf "$work"' EXIT
 pick() { local n=$((RANDOM % $# + 1)); echo "${!n}"; }
 for ((run = 1; run <= runs; ++run)); do
   RANDOM=$run  # every run can be repeated alone
+  slow=$((RANDOM % ranks))
   arguments=(--model quadratic --lr 1e-4 --trace --quiet --seed "$run"
              --topology "$(pick ring full "torus:2x$((ranks / 2))" star directed-ring exponential tree:2)"
              --gradients "$((RANDOM % 60 + 1))" --in-flight "$(pick 2 3 8 64)"
-             --slow "$((RANDOM % ranks)):$((RANDOM % 20 + 1))" --slow "$((RANDOM % ranks)):$((RANDOM % 5 + 1))"
+             --slow "$slow:$((RANDOM % 20 + 1))" --slow "$(((slow + 1 + RANDOM % (ranks - 1)) % ranks)):$((RANDOM % 5 + 1))"
              --compute "$(pick 0s 50us 500us 2ms)" --polling "$(pick auto eager patient)"
              --message "$(pick full full int8 ternary)")
   [ "$((RANDOM % 2))" = 0 ] || arguments+=(--no-shared-memory)

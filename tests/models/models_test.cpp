@@ -52,7 +52,7 @@ TEST(Models, ChoicesOfNetworksAreRefusedForOthers) {
     return message_of<InputError>([&] { require_network_choices(choice); });
   };
   EXPECT_EQ(refused({.model = "softmax", .loss = NetworkLoss::cross_entropy}),
-            "`loss` applies to networks only; softmax is not one");
+            "`loss` applies to networks and `model` linear only; softmax is not one");
   EXPECT_EQ(refused({.model = "quadratic", .device = NetworkDevice::cpu}),
             "`device` applies to networks only; quadratic is not one");
   EXPECT_EQ(refused({.model = "logistic", .augment = Augmentation{}}),
