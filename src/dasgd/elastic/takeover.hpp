@@ -11,6 +11,7 @@
 #include "dasgd/elastic/adoption/copies.hpp"
 #include "dasgd/elastic/holdings.hpp"
 #include "dasgd/elastic/protocol_options.hpp"
+#include "dasgd/transport/wires.hpp"
 
 namespace dasgd::elastic {
 
