@@ -181,7 +181,7 @@ NetworkStudy NetworkStudy::full() {
   // A run is a minute or two: steps of DASGD are tried only near those that were found by hand.
   const std::vector<std::string> trees{Exchange{"tree:4", "int8"}.way(),
                                        Exchange{"tree:4", "int4"}.way()};
-  const NetworkEffort near{.applications = 5e8, .gradients = 450, .steps = 1, .further = 0},
+  const NetworkEffort near{.applications = 3.7e8, .gradients = 300, .steps = 1, .further = 0},
       wide{.applications = 3.7e8, .gradients = 300, .steps = 3, .further = 3};
   for (const auto& [card, middle] : {std::pair(1000 * Mbit, 0.1), std::pair(10'000 * Mbit, 1.0)}) {
     study.parts.push_back({{1000}, {25e6}, {card}, near, middle, trees});

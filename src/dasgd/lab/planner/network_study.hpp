@@ -31,7 +31,7 @@ struct NetworkStudy {
 
   /// Less than half a minute on one core.
   static NetworkStudy quick();
-  /// To 256 workers, and 1,000 with one model: about 40 minutes of one core.
+  /// To 256 workers, and 1,000 with one model: about an hour of one core.
   static NetworkStudy full();
 };
 
